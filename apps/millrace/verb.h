@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "millrace/formats/load.h"
+
+// What every verb shares: its flags, how it prints, how it ends.
+namespace millrace::cli {
+
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  std::uint64_t seed = 0;
+  int threads = 0;  // 0: as many as this process may use
+  std::map<std::string, std::int64_t> dimensions;
+};
+
+// The command line being parsed, and what it asks for.
+struct CommandLine {
+  CLI::App app{
+      "Millrace plans how an ML model runs on a machine: which op on which device, in which order, fused with what."};
+  CommonOptions common;
+  std::function<int()> action;  // set by the verb that was named; returns the exit code
+};
+
+// A subcommand with the shared flags; `action` runs once parsing has succeeded.
+CLI::App* AddVerb(CommandLine& line, const std::string& name, const std::string& description,
+                  std::function<int()> action);
+
+// One per verb, in a file of its name.
+void AddBench(CommandLine& line);
+void AddConvert(CommandLine& line);
+void AddGenerate(CommandLine& line);
+void AddInspect(CommandLine& line);
+void AddMachine(CommandLine& line);
+void AddMeasure(CommandLine& line);
+void AddOptimize(CommandLine& line);
+void AddRun(CommandLine& line);
+void AddSchedule(CommandLine& line);
+void AddSimulate(CommandLine& line);
+
+// All of the above, in the order help lists them.
+void AddVerbs(CommandLine& line);
+
+// Help and version go to stdout with exit code 0; a usage error is one line on stderr and exit code 2.
+int ExplainUsage(const CommandLine& line, const CLI::ParseError& error);
+
+// Loads a graph and prints its warnings to stderr.
+LoadedGraph LoadWithWarnings(const CommandLine& line, const std::string& path);
+
+// One JSON object on stdout, and nothing else there.
+void PrintJson(const nlohmann::ordered_json& object);
+
+}  // namespace millrace::cli

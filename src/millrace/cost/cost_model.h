@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "millrace/graph/computation_graph.h"
+#include "millrace/machine/machine.h"
+#include "millrace/machine/topology.h"
+
+// What a cost model answers: how long a group of ops takes on a device, and what a transfer costs. Asked once per
+// group, device and pair when a CostedGraph is made; never in a hot loop.
+namespace millrace {
+
+class CostModel {
+ public:
+  virtual ~CostModel() = default;
+
+  // Seconds the group takes on the device; infinity where one of its ops cannot run there. `ops` in execution order.
+  virtual double GroupSeconds(std::span<const OpId> ops, int device) const = 0;
+
+  // The machine's tables, with the transfers as this model sees them.
+  virtual const Topology& topology() const = 0;
+
+  virtual const ComputationGraph& graph() const = 0;
+};
+
+// The stand-in: every group takes a second everywhere, transfers as the machine has them.
+std::unique_ptr<CostModel> MakeUnitCostModel(const ComputationGraph& graph, const Machine& machine);
+
+}  // namespace millrace

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "millrace/graph/computation_graph.h"
+#include "millrace/plan/plan.h"
+
+// The millrace.plan format, version 1 (docs/formats.md).
+namespace millrace {
+
+// Shape and types only. Throws InvalidInput.
+PlanRecord ParsePlanJson(std::string_view text);
+std::string PlanJson(const PlanRecord& record);
+
+// Reads a plan for this graph and verifies it: made for it (graph_hash, where stated) and valid on the machine it names
+// (plan/verify.h). Memory is the caller's question. Throws InvalidInput naming the file.
+PlanRecord LoadPlan(const std::string& path, const ComputationGraph& graph);
+
+}  // namespace millrace

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "millrace/machine/machine.h"
+
+// The host we run on, as a machine.
+namespace millrace {
+
+// One device of kind "cpu" for each processor we may use (unit = operating-system CPU number), and gangs over 2, 4, ...
+// neighbouring ones up to all of them, of kinds "cpu_x2", "cpu_x4", ... Processors: our affinity mask, cut to the whole
+// processors our cgroup's quota allows. Rates are estimated from the clock, vector width and memory; profiling replaces
+// them. Transfers are free: one memory. Source: hwloc, /proc/cpuinfo, cgroup v1 and v2.
+Machine DetectHost();
+
+}  // namespace millrace

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/plan/verify.h"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "millrace/errors/errors.h"
+#include "millrace/graph/reachability.h"
+#include "millrace/plan/fusion_table.h"
+
+namespace millrace {
+namespace {
+
+std::vector<int> GroupOfOps(const ComputationGraph& graph, const FusionGroups& groups) {
+  std::vector<int> group_of(static_cast<std::size_t>(graph.num_ops()), -1);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const OpId op : groups[g]) group_of[static_cast<std::size_t>(op)] = static_cast<int>(g);
+  }
+  return group_of;
+}
+
+std::optional<std::string> WhyNotPlaced(const ComputationGraph& graph, const Machine& machine, const Plan& plan) {
+  const int devices = static_cast<int>(machine.devices.size());
+  std::unordered_map<std::string_view, int> device_of;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const int device = plan.placement[g];
+    const std::string where = "group " + std::to_string(g);
+    if (device < 0 || device >= devices) {
+      return where + " is placed on device " + std::to_string(device) + "; the machine has devices 0.." +
+             std::to_string(devices - 1);
+    }
+    const std::string& kind = machine.devices[static_cast<std::size_t>(device)].kind;
+    for (const OpId id : plan.groups[g]) {
+      const Op& op = graph.op(id);
+      if (op.seconds.stated() && !op.seconds.On(kind)) {
+        return where + ": op " + std::to_string(id) + " '" + op.name + "' cannot run on a device of kind '" + kind +
+               "'";
+      }
+      if (op.colocate.empty()) continue;
+      const auto [entry, first] = device_of.emplace(op.colocate, device);
+      if (entry->second != device) {
+        return where + ": op " + std::to_string(id) + " '" + op.name + "' must share a device with the other ops of '" +
+               op.colocate + "'";
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> WhyNotSequenced(const ComputationGraph& graph, const Plan& plan) {
+  const std::size_t groups = plan.groups.size();
+  if (plan.sequence.size() != groups) {
+    return "the sequence lists " + std::to_string(plan.sequence.size()) + " groups of " + std::to_string(groups);
+  }
+  std::vector<int> position(groups, -1);
+  for (std::size_t i = 0; i < groups; ++i) {
+    const int group = plan.sequence[i];
+    if (group < 0 || static_cast<std::size_t>(group) >= groups)
+      return "the sequence names group " + std::to_string(group) + ", which does not exist";
+    if (position[static_cast<std::size_t>(group)] >= 0)
+      return "the sequence names group " + std::to_string(group) + " twice";
+    position[static_cast<std::size_t>(group)] = static_cast<int>(i);
+  }
+  const std::vector<int> group_of = GroupOfOps(graph, plan.groups);
+  for (OpId op = 0; op < graph.num_ops(); ++op) {
+    const int own = group_of[static_cast<std::size_t>(op)];
+    for (const OpId predecessor : graph.Predecessors(op)) {
+      const int other = group_of[static_cast<std::size_t>(predecessor)];
+      if (other != own && position[static_cast<std::size_t>(other)] > position[static_cast<std::size_t>(own)]) {
+        return "the sequence runs group " + std::to_string(own) + " before group " + std::to_string(other) +
+               ", whose tensor it reads";
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> WhyNotGroups(const ComputationGraph& graph, const FusionGroups& groups) {
+  std::vector<char> seen(static_cast<std::size_t>(graph.num_ops()), 0);
+  std::size_t covered = 0;
+  Reachability reachability(graph);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const OpId op : groups[g]) {
+      if (op < 0 || op >= graph.num_ops()) {
+        return "group " + std::to_string(g) + " names op " + std::to_string(op) + "; the graph has ops 0.." +
+               std::to_string(graph.num_ops() - 1);
+      }
+      if (seen[static_cast<std::size_t>(op)]++ != 0) return "op " + std::to_string(op) + " is in a group twice";
+      ++covered;
+    }
+    if (const auto why = WhyNotFusible(graph, reachability, groups[g]))
+      return "group " + std::to_string(g) + " is not legal: " + *why;
+  }
+  if (covered == seen.size()) return std::nullopt;
+  std::size_t missing = 0;
+  while (seen[missing] != 0) ++missing;
+  return "op " + std::to_string(missing) + " '" + graph.op(static_cast<OpId>(missing)).name + "' is in no group";
+}
+
+std::optional<std::string> WhyNotValid(const ComputationGraph& graph, const Machine& machine, const Plan& plan) {
+  if (auto why = WhyNotGroups(graph, plan.groups)) return why;
+  if (plan.placement.size() != plan.groups.size()) {
+    return "the placement lists " + std::to_string(plan.placement.size()) + " devices for " +
+           std::to_string(plan.groups.size()) + " groups";
+  }
+  if (auto why = WhyNotPlaced(graph, machine, plan)) return why;
+  return WhyNotSequenced(graph, plan);
+}
+
+void VerifyPlan(const ComputationGraph& graph, const Machine& machine, const Plan& plan) {
+  if (const auto why = WhyNotValid(graph, machine, plan))
+    throw InvalidInput("the plan is not valid for this graph and machine: " + *why);
+}
+
+}  // namespace millrace

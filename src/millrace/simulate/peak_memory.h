@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "millrace/cost/costed_graph.h"
+#include "millrace/simulate/timeline.h"
+
+// How much memory a plan needs at its worst moment. Bytes.
+namespace millrace {
+
+// Peak of each memory (Topology::memory_of). On a memory lie the weights of the groups placed there, all the time, and
+// every tensor with a reader outside its group or none: on its producer's memory from its group's start to the latest
+// of that group's finish and the finish of its last reader there; on every other reader's memory from the producer's
+// finish to the finish of its last reader there; graph inputs on each reader's memory from 0; outputs on the producer's
+// memory to the end. Intervals are half-open: what ends at t is gone before what starts at t.
+std::vector<double> PeakMemory(const CostedGraph& costed, const Assignment& assignment, const Timeline& timeline);
+
+// Does every peak stay within its memory's capacity?
+bool Fits(const CostedGraph& costed, const std::vector<double>& peaks);
+
+// The whole question for one assignment; true at once on machines without capacities.
+bool FitsInMemory(const CostedGraph& costed, const Assignment& assignment);
+
+}  // namespace millrace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "millrace/cost/cost_model.h"
+#include "millrace/formats/model.h"
+#include "millrace/plan/plan.h"
+
+// What a plan is measured on: the truth the proxy only guesses at. Seconds.
+namespace millrace {
+
+// One measurement went wrong: a timeout, a crash, an answer that is no time. The plan is recorded as failed and never
+// wins; the run goes on.
+class MeasurementFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A plan made ready on a target (kernels prepared, files written), to be run as often as wanted.
+class LoadedPlan {
+ public:
+  virtual ~LoadedPlan() = default;
+
+  // Runs the plan once; the seconds it took. Throws MeasurementFailed.
+  virtual double Run() = 0;
+};
+
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  // As the user named it: "cpu", "sim:noise", "cmd:./board-run".
+  virtual std::string name() const = 0;
+
+  // True where every run of a plan takes the same time, so one is enough.
+  virtual bool deterministic() const = 0;
+
+  // The plan must be valid for the target's graph and machine. Throws MeasurementFailed.
+  virtual std::unique_ptr<LoadedPlan> Load(const Plan& plan) = 0;
+};
+
+// What a target may need to know; all of it outlives the target.
+struct TargetContext {
+  const ComputationGraph* graph = nullptr;
+  const Machine* machine = nullptr;
+  const CostModel* cost = nullptr;  // the proxy's, on which simulated targets build
+  const Model* model = nullptr;     // set where there is something to execute
+  std::uint64_t seed = 0;
+};
+
+// The target that `words` name: cpu | sim:NAME[,key=value...][+NAME...] | cmd:WORDS | cmd-sh:LINE. Throws InvalidInput
+// for an unknown name or parameter, and for `cpu` without a model or with ops the runtime lacks.
+std::unique_ptr<Target> MakeTarget(std::string_view words, const TargetContext& context);
+
+}  // namespace millrace

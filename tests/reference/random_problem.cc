@@ -1,0 +1,1 @@
+#include "tests/reference/random_problem.h"

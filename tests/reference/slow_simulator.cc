@@ -1,0 +1,1 @@
+#include "tests/reference/slow_simulator.h"
