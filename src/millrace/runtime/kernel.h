@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "millrace/formats/model.h"
+#include "millrace/runtime/weight_cache.h"
 
 // A kernel executes one fusion group of a model on one device of the CPU: prepared once (weights reordered, primitives
 // created with one thread each), then run any number of times without allocation. A device of several units (a gang)
@@ -33,6 +34,10 @@ struct KernelRequest {
   std::span<const int> nodes;     // the group, in execution order
   int workers = 1;                // how many run it at once
   std::vector<Layout> available;  // by value id: the layout each non-constant value is at hand in
+
+  // Where prepared weights are shared with the kernels of other programs of this model; null: the kernel keeps its own.
+  // Without it, sixteen plans loaded for a race hold the weights sixteen times.
+  WeightCache* weights = nullptr;
 };
 
 // Where the kernel finds its tensors: inputs and outputs in the order of Kernel::inputs() and outputs(), in the layouts

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/runtime/weight_cache.h"
+
+#include <fmt/core.h>
+
+#include "millrace/errors/errors.h"
+#include "millrace/runtime/aligned_memory.h"
+
+namespace millrace {
+
+std::shared_ptr<const std::byte> WeightCache::Get(const std::string& key, std::size_t bytes,
+                                                  const std::function<void(std::byte*)>& fill) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[key];
+  if (std::shared_ptr<const std::byte> held = entry.buffer.lock()) {
+    if (entry.bytes == bytes) return held;
+    throw InvalidInput(
+        fmt::format("weights '{}' were prepared as {} bytes and are now asked for as {}", key, entry.bytes, bytes));
+  }
+  const std::shared_ptr<std::byte> made = AllocateAligned(bytes);
+  fill(made.get());
+  entry = {made, bytes};
+  return made;
+}
+
+std::size_t WeightCache::bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t total = 0;
+  for (const auto& [key, entry] : entries_) {
+    if (!entry.buffer.expired()) total += entry.bytes;
+  }
+  return total;
+}
+
+}  // namespace millrace
