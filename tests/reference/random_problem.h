@@ -18,8 +18,12 @@ struct RandomProblemOptions {
   bool gangs = true;
   bool memory = false;  // devices state capacities
   bool fusible = true;  // some ops have fusible types
+  bool group_seconds = true;
+  bool links = true;  // else every transfer is free
+  bool tidy = false;  // times and rates are small dyadic fractions: sums are exact and ties are common
 };
 
+// Every map of seconds by kind has "cpu", and device 0 of every machine is of that kind: an op can always run there.
 ComputationGraph RandomGraph(Random& random, const RandomProblemOptions& options = {});
 Machine RandomMachine(Random& random, const RandomProblemOptions& options = {});
 
