@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/runtime/kernel_harness.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "millrace/runtime/group_values.h"
+#include "millrace/runtime/one_openmp_thread.h"
+#include "millrace/runtime/reorder.h"
+
+namespace millrace::testing {
+namespace {
+
+constexpr std::size_t kGuardBytes = 256;
+constexpr unsigned char kGarbage = 0xff;  // NaN as float32 and float64
+
+// 64-byte aligned, with a guard behind it.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t bytes)
+      : bytes_(bytes),
+        data_(static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64 + kGuardBytes)), std::free) {
+    std::memset(data_.get(), kGarbage, (bytes + 63) / 64 * 64 + kGuardBytes);
+  }
+
+  std::byte* data() const { return data_.get(); }
+
+  bool GuardIntact() const {
+    for (std::size_t i = 0; i < kGuardBytes; ++i) {
+      if (data_.get()[bytes_ + i] != std::byte{kGarbage}) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, decltype(&std::free)> data_;
+};
+
+void ExpectZeroPadding(const TensorSpec& spec, const std::byte* data) {
+  if (spec.layout != Layout::kBlocked16 || spec.shape[1] % kBlock == 0) return;
+  const auto* values = reinterpret_cast<const float*>(data);
+  const std::int64_t pixels = spec.shape[2] * spec.shape[3];
+  const std::int64_t blocks = (spec.shape[1] + kBlock - 1) / kBlock;
+  for (std::int64_t image = 0; image < spec.shape[0]; ++image) {
+    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
+      const float* block = values + ((image * blocks + blocks - 1) * pixels + pixel) * kBlock;
+      for (std::int64_t lane = spec.shape[1] % kBlock; lane < kBlock; ++lane) {
+        ASSERT_EQ(block[lane], 0.0f) << "padding of image " << image << ", pixel " << pixel << ", lane " << lane;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Tensor RandomTensor(Random& random, const Shape& shape, double low, double high) {
+  std::vector<float> values(static_cast<std::size_t>(ElementsOf(shape)));
+  for (float& value : values) value = static_cast<float>(random.Uniform(low, high));
+  return ConstantData::Floats(shape, values);
+}
+
+int ModelMaker::Input(const Shape& shape, DataType type) {
+  const int id = static_cast<int>(model_.values.size());
+  Value value;
+  value.name = "value" + std::to_string(id);
+  value.type = type;
+  value.shape = shape;
+  model_.values.push_back(value);
+  model_.inputs.push_back(id);
+  return id;
+}
+
+int ModelMaker::Constant(Tensor data) {
+  const int id = Input(data->shape(), data->type());
+  model_.inputs.pop_back();
+  model_.values.back().constant = std::move(data);
+  return id;
+}
+
+int ModelMaker::Node(const std::string& op_type, const std::vector<int>& inputs, const Shape& output_shape,
+                     const std::map<std::string, Attribute>& attributes, DataType output_type) {
+  return NodeOf(op_type, inputs, {{output_type, output_shape}}, attributes).front();
+}
+
+std::vector<int> ModelMaker::NodeOf(const std::string& op_type, const std::vector<int>& inputs,
+                                    const std::vector<std::pair<DataType, Shape>>& outputs,
+                                    const std::map<std::string, Attribute>& attributes) {
+  const int node_id = static_cast<int>(model_.nodes.size());
+  millrace::Node node;
+  node.name = "node" + std::to_string(node_id);
+  node.op_type = op_type;
+  node.inputs = inputs;
+  node.attributes = attributes;
+  for (const auto& [type, shape] : outputs) {
+    node.outputs.push_back(Input(shape, type));
+    model_.inputs.pop_back();
+    model_.values.back().producer = node_id;
+  }
+  model_.nodes.push_back(node);
+  return node.outputs;
+}
+
+std::vector<int> ModelMaker::AllNodes() const {
+  std::vector<int> nodes(model_.nodes.size());
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return nodes;
+}
+
+std::map<int, Tensor> RunGroup(const Model& model, const std::vector<int>& nodes, const std::map<int, Tensor>& inputs,
+                               const HarnessOptions& options) {
+  const OneOpenMpThread one_thread;
+  KernelRequest request;
+  request.model = &model;
+  request.nodes = nodes;
+  request.workers = options.workers;
+  for (const Value& value : model.values)
+    request.available.push_back(CanBeBlocked(value.type, value.shape) ? options.available : Layout::kPlain);
+  const std::unique_ptr<Kernel> kernel = MakeKernel(request);
+  EXPECT_EQ(kernel->inputs(), GroupInputs(model, nodes));
+  EXPECT_EQ(kernel->outputs(), GroupOutputs(model, nodes));
+  EXPECT_EQ(kernel->input_specs().size(), kernel->inputs().size());
+  EXPECT_EQ(kernel->output_specs().size(), kernel->outputs().size());
+
+  std::vector<Buffer> buffers;
+  std::vector<const std::byte*> sources;
+  std::vector<std::byte*> destinations;
+  for (std::size_t i = 0; i < kernel->inputs().size(); ++i) {
+    const int value = kernel->inputs()[i];
+    const Tensor& given = inputs.at(value);
+    const TensorSpec plain{given->type(), given->shape(), Layout::kPlain};
+    const TensorSpec& wanted = kernel->input_specs()[i];
+    EXPECT_EQ(wanted.shape, given->shape());
+    EXPECT_EQ(wanted.type, given->type());
+    Buffer loose(plain.bytes());
+    given->CopyTo(loose.data());
+    buffers.emplace_back(wanted.bytes());
+    Reorder(plain, loose.data(), wanted.layout, buffers.back().data(), 1, 0);
+    sources.push_back(buffers.back().data());
+  }
+  for (const TensorSpec& spec : kernel->output_specs()) {
+    buffers.emplace_back(spec.bytes());
+    destinations.push_back(buffers.back().data());
+  }
+  buffers.emplace_back(kernel->scratch_bytes());
+  const KernelBuffers given{sources.data(), destinations.data(), buffers.back().data()};
+  for (int phase = 0; phase < kernel->phases(); ++phase) {
+    for (int worker = 0; worker < options.workers; ++worker) kernel->Run(given, phase, worker);
+  }
+  for (const Buffer& buffer : buffers) EXPECT_TRUE(buffer.GuardIntact()) << "a kernel wrote past a buffer";
+
+  std::map<int, Tensor> results;
+  for (std::size_t i = 0; i < kernel->outputs().size(); ++i) {
+    const TensorSpec& spec = kernel->output_specs()[i];
+    ExpectZeroPadding(spec, destinations[i]);
+    TensorSpec plain = spec;
+    plain.layout = Layout::kPlain;
+    std::vector<std::byte> bytes(plain.bytes());
+    Reorder(spec, destinations[i], Layout::kPlain, bytes.data(), 1, 0);
+    results[kernel->outputs()[i]] = ConstantData::Dense(spec.type, spec.shape, std::move(bytes));
+  }
+  return results;
+}
+
+void ExpectClose(const Tensor& actual, const Tensor& expected, double tolerance) {
+  ASSERT_EQ(actual->type(), expected->type());
+  ASSERT_EQ(actual->shape(), expected->shape());
+  const std::vector<float> got = actual->AsFloats();
+  const std::vector<float> wanted = expected->AsFloats();
+  double largest = 0;
+  for (const float value : wanted) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (got[i] == wanted[i] || (std::isnan(got[i]) && std::isnan(wanted[i]))) continue;
+    ASSERT_LE(std::abs(static_cast<double>(got[i]) - wanted[i]), tolerance * (1 + largest)) << "element " << i;
+  }
+}
+
+}  // namespace millrace::testing
