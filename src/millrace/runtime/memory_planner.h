@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// Where each buffer of a program lies in one block of memory, so that buffers that are never in use together share
+// their place. Bytes.
+//
+// When are two buffers never in use together? Times cannot say: a worker may be late in one run and early in the next.
+// Only the partial order of the steps can: step a comes before step b in every run iff b's worker knows, when it starts
+// b, that every worker of a has finished it, because it did a itself earlier or waited (directly or through others) for
+// it. What a worker knows is a clock: for each worker, how many of that worker's steps are certainly finished. So:
+//
+//   - a buffer is first touched by its writer; `born` is the writer's clock at its start (of a gang, the least of its
+//     workers' clocks, for each of them starts on its own);
+//   - it is last touched by its readers, or its writer; `dead` says for each worker how many of its steps must be
+//     finished before nobody touches the buffer any more.
+//
+// Buffer x may lie where y will lie iff dead(x) <= born(y) for every worker: when y's first byte is written, everybody
+// who touches x has finished, whatever the timing, and the waits that make it known also make x's accesses happen
+// before y's in the sense of the C++ memory model.
+//
+// Places are given greedily: larger buffers first, each at the lowest offset that is free of the placed buffers that it
+// may not share with (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020; there
+// lifetimes are intervals of one order, here of the partial one). O(buffers squared x workers).
+namespace millrace {
+
+// Steps of each worker that are certainly finished.
+using Clock = std::vector<std::uint32_t>;
+
+struct BufferLife {
+  std::size_t bytes = 0;
+  Clock born, dead;   // of equal length; ignored where the buffer is kept
+  bool kept = false;  // holds its content before, through and after the run: shares with nobody
+};
+
+struct MemoryLayout {
+  std::vector<std::size_t> offsets;  // by buffer; multiples of kMemoryAlignment
+  std::size_t bytes = 0;             // of the whole block
+};
+
+// True where the two may never overlap in memory.
+bool InUseTogether(const BufferLife& a, const BufferLife& b);
+
+MemoryLayout PlanMemory(const std::vector<BufferLife>& buffers);
+
+}  // namespace millrace
