@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/runtime/executor.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "millrace/errors/errors.h"
+#include "millrace/runtime/aligned_memory.h"
+
+namespace millrace {
+namespace {
+
+double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+Executor::Executor(const Program& program, WorkerPool& pool)
+    : program_(program),
+      pool_(pool),
+      program_workers_(pool.cpus().size(), -1),
+      memory_(AllocateAligned(program.memory.bytes)),
+      finished_(new Progress[program.cpus.size()]),
+      barrier_(new PhaseBarrier[program.steps.size()]) {
+  std::vector<std::pair<int, int>> numbers;  // of each worker: in the pool, in the program
+  for (std::size_t worker = 0; worker < program.cpus.size(); ++worker) {
+    const auto at = std::find(pool.cpus().begin(), pool.cpus().end(), program.cpus[worker]);
+    if (at == pool.cpus().end()) {
+      throw InvalidInput(fmt::format("the plan uses processor {}, for which there is no worker", program.cpus[worker]));
+    }
+    const std::ptrdiff_t in_pool = at - pool.cpus().begin();
+    pool_workers_.push_back(static_cast<int>(in_pool));
+    program_workers_[static_cast<std::size_t>(in_pool)] = static_cast<int>(worker);
+  }
+  std::sort(pool_workers_.begin(), pool_workers_.end());
+  for (const ProgramStep& step : program.steps) {
+    Pointers pointers;
+    for (const int buffer : step.inputs) pointers.inputs.push_back(At(buffer));
+    for (const int buffer : step.outputs) pointers.outputs.push_back(At(buffer));
+    if (step.scratch >= 0) pointers.scratch = At(step.scratch);
+    pointers_.push_back(std::move(pointers));
+  }
+  for (const auto& [buffer, constant] : program.constants) constant->CopyTo(At(buffer));
+}
+
+double Executor::Run() {
+  ResetCounts();
+  return pool_.Run(pool_workers_,
+                   [this](int worker) { Work<false>(program_workers_[static_cast<std::size_t>(worker)], nullptr); });
+}
+
+double Executor::RunTraced(std::vector<StepTime>* times) {
+  std::vector<std::size_t> first;
+  std::size_t total = 0;
+  for (const std::vector<Instruction>& instructions : program_.instructions) {
+    first.push_back(total);
+    total += instructions.size();
+  }
+  times->assign(total, StepTime());
+  ResetCounts();
+  const double start = Now();
+  const double seconds = pool_.Run(pool_workers_, [&](int pool_worker) {
+    const int worker = program_workers_[static_cast<std::size_t>(pool_worker)];
+    Work<true>(worker, times->data() + first[static_cast<std::size_t>(worker)]);
+  });
+  for (StepTime& time : *times) {
+    time.start -= start;
+    time.finish -= start;
+  }
+  return seconds;
+}
+
+std::span<std::byte> Executor::SpanOf(const ProgramTensor& tensor) { return {At(tensor.buffer), tensor.spec.bytes()}; }
+
+std::byte* Executor::At(int buffer) const {
+  return memory_.get() + program_.memory.offsets[static_cast<std::size_t>(buffer)];
+}
+
+void Executor::ResetCounts() {
+  for (std::size_t worker = 0; worker < program_.cpus.size(); ++worker) finished_[worker].Reset();
+  for (std::size_t step = 0; step < program_.steps.size(); ++step) barrier_[step].Reset();
+}
+
+template <bool traced>
+void Executor::Work(int worker, StepTime* times) {
+  const std::vector<Instruction>& instructions = program_.instructions[static_cast<std::size_t>(worker)];
+  std::uint32_t done = 0;
+  for (const Instruction& instruction : instructions) {
+    for (const Wait& wait : instruction.waits) finished_[static_cast<std::size_t>(wait.worker)].Await(wait.steps);
+    if constexpr (traced) times->start = Now();
+    const std::size_t number = static_cast<std::size_t>(instruction.step);
+    const ProgramStep& step = program_.steps[number];
+    const Pointers& pointers = pointers_[number];
+    const KernelBuffers buffers{pointers.inputs.data(), pointers.outputs.data(), pointers.scratch};
+    const int phases = step.kernel->phases();
+    for (int phase = 0; phase < phases; ++phase) {
+      if (phase > 0 && step.workers.size() > 1) barrier_[number].Meet(static_cast<std::uint32_t>(step.workers.size()));
+      step.kernel->Run(buffers, phase, instruction.share);
+    }
+    finished_[static_cast<std::size_t>(worker)].RaiseTo(++done);
+    if constexpr (traced) {
+      times->step = instruction.step;
+      times->group = step.group;
+      times->cpu = program_.cpus[static_cast<std::size_t>(worker)];
+      times->finish = Now();
+      ++times;
+    }
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "millrace/formats/model.h"
+#include "millrace/runtime/program.h"
+#include "millrace/runtime/worker_pool.h"
+
+// Runs a program: owns the memory its tensors lie in, and uses a pool of workers that others may use in turn.
+namespace millrace {
+
+// When a worker had its part in a step. Seconds from the start of the run.
+struct StepTime {
+  int step = 0;
+  int group = -1;  // of the plan; -1: a change of layout
+  int cpu = 0;
+  double start = 0;  // its waits were over
+  double finish = 0;
+};
+
+class Executor {
+ public:
+  // Program and pool outlive the executor; a program has one executor at a time. Throws InvalidInput where the pool
+  // lacks a processor of the program, WorkFailed where there is no memory.
+  Executor(const Program& program, WorkerPool& pool);
+
+  // The i-th input or output of the model: plain, row-major. Inputs keep what is written to them; they start as zeros.
+  // Outputs hold what the last run made.
+  std::span<std::byte> input(std::size_t i) { return SpanOf(program_.inputs[i]); }
+  std::span<const std::byte> output(std::size_t i) { return SpanOf(program_.outputs[i]); }
+
+  // One run; the seconds it took, by the steady clock around it. Allocates nothing.
+  double Run();
+
+  // One run that also notes when each step ran: by worker, then in its order.
+  double RunTraced(std::vector<StepTime>* times);
+
+  // Of the block all tensors lie in.
+  std::size_t memory_bytes() const { return program_.memory.bytes; }
+
+ private:
+  struct Pointers {
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+    std::byte* scratch = nullptr;
+  };
+
+  std::span<std::byte> SpanOf(const ProgramTensor& tensor);
+  std::byte* At(int buffer) const;
+  void ResetCounts();
+  template <bool traced>
+  void Work(int worker, StepTime* times);
+
+  const Program& program_;
+  WorkerPool& pool_;
+  std::vector<int> pool_workers_;     // by worker of the program: its number in the pool
+  std::vector<int> program_workers_;  // and back
+  std::shared_ptr<std::byte> memory_;
+  std::vector<Pointers> pointers_;           // by step
+  std::unique_ptr<Progress[]> finished_;     // by worker: its steps that are finished
+  std::unique_ptr<PhaseBarrier[]> barrier_;  // by step; used by gangs between phases
+};
+
+}  // namespace millrace

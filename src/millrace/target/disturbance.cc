@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/target/disturbance.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace millrace {
+namespace {
+
+constexpr double kMostShareOfOthers = 0.05;
+
+double Clock(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+double TicksPerSecond() {
+  const long ticks = sysconf(_SC_CLK_TCK);
+  return ticks > 0 ? static_cast<double>(ticks) : 100.0;
+}
+
+std::optional<ProcessorTimes> PresentTimes(const std::vector<int>& cpus) {
+  std::ifstream file("/proc/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return ParseProcessorTimes(text, cpus, TicksPerSecond());
+}
+
+}  // namespace
+
+std::optional<ProcessorTimes> ParseProcessorTimes(std::string_view stat, const std::vector<int>& cpus,
+                                                  double ticks_per_second) {
+  ProcessorTimes times;
+  for (const int cpu : cpus) {
+    const std::string label = "\ncpu" + std::to_string(cpu) + " ";
+    const std::size_t at = stat.find(label);
+    if (at == std::string_view::npos) return std::nullopt;
+    std::istringstream numbers{std::string(stat.substr(at + label.size(), 400))};
+    enum { kUser, kNice, kSystem, kIdle, kWaiting, kInterrupts, kSoftInterrupts, kStolen, kFields };
+    std::array<double, kFields> ticks{};
+    for (double& field : ticks) {
+      if (!(numbers >> field)) return std::nullopt;
+    }
+    times.busy +=
+        (ticks[kUser] + ticks[kNice] + ticks[kSystem] + ticks[kInterrupts] + ticks[kSoftInterrupts]) / ticks_per_second;
+    times.stolen += ticks[kStolen] / ticks_per_second;
+  }
+  return times;
+}
+
+DisturbanceWatch::DisturbanceWatch(std::vector<int> cpus)
+    : cpus_(std::move(cpus)),
+      before_(PresentTimes(cpus_)),
+      own_before_(Clock(CLOCK_PROCESS_CPUTIME_ID)),
+      started_(Clock(CLOCK_MONOTONIC)) {}
+
+double DisturbanceWatch::ShareOfOthers() const {
+  const std::optional<ProcessorTimes> now = PresentTimes(cpus_);
+  if (!before_ || !now) return 0;
+  const double wall = (Clock(CLOCK_MONOTONIC) - started_) * static_cast<double>(cpus_.size());
+  const double own = Clock(CLOCK_PROCESS_CPUTIME_ID) - own_before_;
+  const double uncertain = static_cast<double>(cpus_.size()) / TicksPerSecond();
+  const double others = std::max(0.0, now->busy - before_->busy - own) + (now->stolen - before_->stolen) - uncertain;
+  return wall <= 0 ? 0 : std::clamp(others / wall, 0.0, 1.0);
+}
+
+bool DisturbanceWatch::Disturbed() const { return ShareOfOthers() > kMostShareOfOthers; }
+
+}  // namespace millrace

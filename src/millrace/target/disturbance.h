@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Was somebody else using our processors while we measured? Times from /proc/stat, in seconds; it counts in ticks of
+// 10 ms, so watches shorter than about a second see only coarse disturbances.
+namespace millrace {
+
+// Processor time since the system started, over some processors.
+struct ProcessorTimes {
+  double busy = 0;    // somebody ran: user, nice, system, interrupts
+  double stolen = 0;  // the host of this virtual machine gave the processor to others
+};
+
+// From the text of /proc/stat; nothing where one of the processors is not in it.
+std::optional<ProcessorTimes> ParseProcessorTimes(std::string_view stat, const std::vector<int>& cpus,
+                                                  double ticks_per_second);
+
+// Starts watching when it is made.
+class DisturbanceWatch {
+ public:
+  explicit DisturbanceWatch(std::vector<int> cpus);
+
+  // The share of the processors' time since the start that went to others: other processes and other virtual machines.
+  // Our own process's time is subtracted, and a tick's uncertainty per processor. 0 where the system does not tell.
+  double ShareOfOthers() const;
+
+  // More than 5 % went to others.
+  bool Disturbed() const;
+
+ private:
+  std::vector<int> cpus_;
+  std::optional<ProcessorTimes> before_;
+  double own_before_ = 0;
+  double started_ = 0;
+};
+
+}  // namespace millrace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/target/measurement.h"
+
+#include "millrace/errors/interrupt.h"
+#include "millrace/target/disturbance.h"
+#include "millrace/target/statistics.h"
+
+namespace millrace {
+namespace {
+
+// One run; kept where `keep` says so.
+void RunOnce(LoadedPlan& plan, bool keep, Measurement* measurement) {
+  if (measurement->failed) return;
+  try {
+    const double seconds = plan.Run();
+    if (keep) measurement->times.push_back(seconds);
+  } catch (const MeasurementFailed& error) {
+    measurement->failed = true;
+    measurement->error = error.what();
+  }
+}
+
+}  // namespace
+
+void Summarise(Measurement* measurement) {
+  if (measurement->times.empty()) return;
+  measurement->median = Median(measurement->times);
+  measurement->min = Quantile(measurement->times, 0);
+  measurement->p95 = Quantile(measurement->times, 0.95);
+}
+
+Measurement MeasurePlan(LoadedPlan& plan, const MeasureOptions& options) {
+  return MeasureInterleaved({&plan}, options).front();
+}
+
+std::vector<Measurement> MeasureInterleaved(const std::vector<LoadedPlan*>& plans, const MeasureOptions& options) {
+  std::vector<Measurement> measurements(plans.size());
+  const auto round = [&](int number, bool keep) {
+    for (std::size_t turn = 0; turn < plans.size(); ++turn) {
+      const std::size_t plan = number % 2 == 0 ? turn : plans.size() - 1 - turn;
+      StopIfInterrupted();
+      RunOnce(*plans[plan], keep, &measurements[plan]);
+    }
+  };
+  for (int warm_up = 0; warm_up < options.warm_up; ++warm_up) round(warm_up, false);
+  const DisturbanceWatch watch(options.cpus);
+  for (int repetition = 0; repetition < options.repetitions; ++repetition) round(repetition, true);
+  const bool disturbed = !options.cpus.empty() && watch.Disturbed();
+  for (Measurement& measurement : measurements) {
+    measurement.disturbed = disturbed;
+    if (measurement.times.empty() && !measurement.failed) {
+      measurement.failed = true;
+      measurement.error = "no run was asked for";
+    }
+    Summarise(&measurement);
+  }
+  return measurements;
+}
+
+}  // namespace millrace

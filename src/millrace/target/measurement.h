@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "millrace/target/target.h"
+
+// Measuring loaded plans: raw times kept, failures recorded, disturbed runs marked. Seconds.
+namespace millrace {
+
+struct Measurement {
+  std::vector<double> times;  // in the order they were taken, warm-up left out
+  double median = 0, min = 0, p95 = 0;
+  bool disturbed = false;  // others used our processors meanwhile (disturbance.h)
+  bool failed = false;     // no run succeeded, or one went wrong; such a plan never wins
+  std::string error;       // what went wrong
+};
+
+struct MeasureOptions {
+  int warm_up = 2;
+  int repetitions = 20;
+  std::vector<int> cpus;  // watched for disturbances; empty: not watched
+};
+
+// Sets median, min and p95 from the times.
+void Summarise(Measurement* measurement);
+
+// Runs one plan. Never throws MeasurementFailed. Throws Interrupted between runs.
+Measurement MeasurePlan(LoadedPlan& plan, const MeasureOptions& options);
+
+// Runs several plans in turn, round after round, so that what slows the machine down for a while slows all of them.
+// Every other round goes backwards. A plan that fails is left out from then on.
+std::vector<Measurement> MeasureInterleaved(const std::vector<LoadedPlan*>& plans, const MeasureOptions& options);
+
+}  // namespace millrace

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/target/profile_groups.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "millrace/random/random.h"
+#include "millrace/runtime/aligned_memory.h"
+#include "millrace/runtime/kernel.h"
+#include "millrace/runtime/one_openmp_thread.h"
+#include "millrace/runtime/progress.h"
+#include "millrace/runtime/reorder.h"
+#include "millrace/target/random_inputs.h"
+#include "millrace/target/statistics.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kEvictedBytes = std::size_t{4} << 20;  // more than a core's own caches hold
+constexpr std::size_t kCacheLine = 64;
+
+using Seconds = std::chrono::duration<double>;
+
+// Reads `worker`'s part of the bytes, so that they are in its cache; `sink` keeps the reads alive.
+void Read(const std::byte* bytes, std::size_t size, std::size_t worker, std::size_t workers,
+          std::atomic<unsigned>& sink) {
+  unsigned sum = 0;
+  for (std::size_t at = size * worker / workers; at < size * (worker + 1) / workers; at += kCacheLine) {
+    sum += static_cast<unsigned>(bytes[at]);
+  }
+  sink.fetch_add(sum, std::memory_order_relaxed);
+}
+
+// One group with buffers of its own, ready to be run again and again.
+class ProfiledGroup {
+ public:
+  ProfiledGroup(const Model& model, std::span<const int> nodes, std::size_t workers, const ProfileOptions& options)
+      : options_(options), workers_(workers), times_(static_cast<std::size_t>(std::max(options.most_runs, 1))) {
+    const OneOpenMpThread one_thread;
+    KernelRequest request;
+    request.model = &model;
+    request.nodes = nodes;
+    request.workers = static_cast<int>(workers);
+    request.weights = options.weights;
+    request.available.assign(model.values.size(), Layout::kPlain);
+    for (std::size_t value = 0; value < model.values.size(); ++value) {
+      const Value& of = model.values[value];
+      // The heavy kernels make blocks of whatever can lie in blocks; what the caller gives is plain.
+      if (of.producer >= 0 && CanBeBlocked(of.type, of.shape)) request.available[value] = Layout::kBlocked16;
+    }
+    kernel_ = MakeKernel(request);
+    Random random(1);
+    for (std::size_t i = 0; i < kernel_->inputs().size(); ++i) {
+      const TensorSpec& spec = kernel_->input_specs()[i];
+      TensorSpec plain = spec;
+      plain.layout = Layout::kPlain;
+      const std::shared_ptr<std::byte> drawn = AllocateAligned(plain.bytes());
+      FillRandomly(model, kernel_->inputs()[i], random, {drawn.get(), plain.bytes()});
+      const std::byte* input = Keep(spec.bytes());
+      Reorder(plain, drawn.get(), spec.layout, const_cast<std::byte*>(input), 1, 0);
+      inputs_.push_back(input);
+    }
+    for (const TensorSpec& spec : kernel_->output_specs()) outputs_.push_back(Keep(spec.bytes()));
+    scratch_ = Keep(kernel_->scratch_bytes());
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+      std::byte* evicting = Keep(kEvictedBytes);
+      // Pages never written to are all one page of zeros, which would push nothing out.
+      std::fill_n(evicting, kEvictedBytes, std::byte{1});
+      evicting_.push_back(evicting);
+    }
+  }
+
+  double Measure(WorkerPool& pool, std::span<const int> workers) {
+    std::vector<std::size_t> share(static_cast<std::size_t>(pool.size()), 0);
+    for (std::size_t i = 0; i < workers.size(); ++i) share[static_cast<std::size_t>(workers[i])] = i;
+    started_ = std::chrono::steady_clock::now();
+    pool.Run(workers, [&](int worker) { Work(share[static_cast<std::size_t>(worker)]); });
+    const std::span<const double> taken(times_.data(), runs_);
+    return options_.minimum ? Quantile(taken, 0) : Median(taken);
+  }
+
+ private:
+  std::byte* Keep(std::size_t bytes) {
+    memory_.push_back(AllocateAligned(bytes));
+    return memory_.back().get();
+  }
+
+  void Meet() {
+    if (workers_ > 1) barrier_.Meet(static_cast<std::uint32_t>(workers_));
+  }
+
+  void RunKernel(std::size_t share) {
+    const KernelBuffers buffers{inputs_.data(), outputs_.data(), scratch_};
+    for (int phase = 0; phase < kernel_->phases(); ++phase) {
+      if (phase > 0) Meet();
+      kernel_->Run(buffers, phase, static_cast<int>(share));
+    }
+  }
+
+  void Work(std::size_t share) {
+    RunKernel(share);
+    while (true) {
+      Read(evicting_[share], kEvictedBytes, 0, 1, sink_);
+      for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        Read(inputs_[i], kernel_->input_specs()[i].bytes(), share, workers_, sink_);
+      }
+      Meet();
+      const auto start = std::chrono::steady_clock::now();
+      RunKernel(share);
+      Meet();
+      if (share == 0) {
+        const auto now = std::chrono::steady_clock::now();
+        times_[runs_++] = Seconds(now - start).count();
+        const bool enough = runs_ >= static_cast<std::size_t>(std::max(options_.least_runs, 1)) &&
+                            Seconds(now - started_).count() >= options_.seconds;
+        finished_ = enough || runs_ == times_.size();
+      }
+      Meet();
+      if (finished_) return;
+    }
+  }
+
+  const ProfileOptions options_;
+  const std::size_t workers_;
+  std::unique_ptr<Kernel> kernel_;
+  std::vector<std::shared_ptr<std::byte>> memory_;
+  std::vector<const std::byte*> inputs_;
+  std::vector<std::byte*> outputs_;
+  std::byte* scratch_ = nullptr;
+  std::vector<const std::byte*> evicting_;  // by worker: what pushes everything else out of its cache
+  PhaseBarrier barrier_;
+  std::atomic<unsigned> sink_{0};
+  std::vector<double> times_;
+  std::size_t runs_ = 0;
+  bool finished_ = false;  // written by the first worker between two barriers
+  std::chrono::steady_clock::time_point started_;
+};
+
+}  // namespace
+
+double ProfileGroup(const Model& model, std::span<const int> nodes, WorkerPool& pool, std::span<const int> workers,
+                    const ProfileOptions& options) {
+  return ProfiledGroup(model, nodes, workers.size(), options).Measure(pool, workers);
+}
+
+}  // namespace millrace

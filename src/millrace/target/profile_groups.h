@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "millrace/formats/model.h"
+#include "millrace/runtime/weight_cache.h"
+#include "millrace/runtime/worker_pool.h"
+
+// Measuring one fusion group alone on one device of this host: what the calibrated cost model is made of. Seconds.
+namespace millrace {
+
+// The group's identity as far as its time goes: ops, attributes, types and shapes, which values come from outside and
+// which leave, small integer constants (shapes, axes). Names and weights are not in it. Groups of one signature take
+// equally long on one device, so one of them is measured.
+std::string GroupSignature(const Model& model, std::span<const int> nodes);
+
+struct ProfileOptions {
+  double seconds = 0.01;  // to spend on the group's runs, preparation aside
+  int least_runs = 5;
+  int most_runs = 100;
+  bool minimum = false;            // the least time instead of the median
+  WeightCache* weights = nullptr;  // shared with other kernels of the model where given
+};
+
+// Seconds of one run of the group on the pool's workers `workers` (one for a core, several for a gang), as in the midst
+// of a plan: its weights have left the core's own cache since the last run, its inputs, in the layout their producers
+// like, have just been written. Precondition: the group is legal. Throws InvalidInput where the runtime lacks an op.
+double ProfileGroup(const Model& model, std::span<const int> nodes, WorkerPool& pool, std::span<const int> workers,
+                    const ProfileOptions& options = {});
+
+}  // namespace millrace
