@@ -102,8 +102,10 @@ struct Model {
   std::vector<Node> nodes;
   std::vector<Value> values;
   std::vector<int> inputs;   // value ids, in order, constants left out
-  std::vector<int> outputs;  // value ids, in order
+  std::vector<int> outputs;  // value ids, in order; may name an input or a constant
   std::map<std::string, std::string> metadata;
+  std::map<std::string, std::int64_t> foreign_opsets;  // version of each other domain that nodes come from
+  std::vector<std::string> functions;  // model-local functions, as the serialised FunctionProto they came as
 
   // Helpers for readers of attributes: the attribute, or `otherwise` where the node lacks it. Throw InvalidInput where
   // it has another type.

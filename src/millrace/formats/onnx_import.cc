@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/formats/onnx_import.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <limits>
+#include <new>
+
+#include "millrace/errors/errors.h"
+#include "millrace/formats/atomic_file.h"
+#include "millrace/formats/onnx_draft.h"
+#include "millrace/formats/onnx_fold.h"
+#include "millrace/formats/onnx_infer.h"
+#include "millrace/formats/onnx_proto.h"
+#include "millrace/formats/onnx_validate.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kMostMessageBytes = std::numeric_limits<std::int32_t>::max();
+
+onnx::ModelProto Parsed(std::string_view bytes) {
+  if (bytes.empty()) throw InvalidInput("the file is empty");
+  if (bytes.size() > kMostMessageBytes) {
+    throw InvalidInput("the file is larger than the 2 GB an ONNX message can be; store its weights as external data");
+  }
+  onnx::ModelProto message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    throw InvalidInput("this is no ONNX model, or only a part of one");
+  }
+  return message;
+}
+
+}  // namespace
+
+Model ImportOnnx(std::string_view bytes, const std::string* folder, const OnnxReadOptions& options, ShapeSource shapes,
+                 std::vector<std::string>& warnings) {
+  onnx::ModelProto message = Parsed(bytes);
+  ValidateOnnx(message);
+  OnnxDraft draft = DraftOf(message, folder, options, warnings);
+  message.Clear();
+  if (draft.model.opset > kNewestKnownOpset) {
+    warnings.push_back(
+        fmt::format("opset {} is newer than {}, the newest whose operators are known here; they are "
+                    "read as of that",
+                    draft.model.opset, kNewestKnownOpset));
+  }
+  FoldConstants(draft);
+  DropDead(draft);
+  if (shapes == ShapeSource::kInference) {
+    InferShapes(draft, ChildLimits{}, warnings);
+  } else {
+    BelieveStatedShapes(draft);
+  }
+  FoldConstants(draft);
+  DropDead(draft);
+  return Finished(std::move(draft));
+}
+
+Model ReadOnnx(const std::string& path, const OnnxReadOptions& options, std::vector<std::string>* warnings) {
+  try {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    std::vector<std::string> ignored;
+    std::string bytes = ReadWholeFile(path);
+    Model model =
+        ImportOnnx(bytes, &folder, options, ShapeSource::kInference, warnings == nullptr ? ignored : *warnings);
+    if (model.name.empty()) model.name = std::filesystem::path(path).stem().string();
+    return model;
+  } catch (const InvalidInput& error) {
+    const std::string line = error.what();
+    throw line.find(path) == std::string::npos ? error.InFile(path) : error;
+  } catch (const std::bad_alloc&) {
+    throw InvalidInput(path + ": the model needs more memory than there is");
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "millrace/formats/onnx_proto.h"
+
+// What must hold of a model from a stranger before anything, libonnx included, computes with it: sizes that neither
+// overflow nor lie, attributes that nothing divides by zero, names that are there. Graph structure (who makes what) is
+// checked where the model is built (onnx_draft.h).
+namespace millrace {
+
+// The oldest and newest that are read. libonnx 1.12 knows operators up to opset 17; newer ones are taken as of 17, with
+// a warning, where its checker agrees.
+inline constexpr std::int64_t kNewestIrVersion = 10;
+inline constexpr std::int64_t kNewestKnownIrVersion = 8;
+inline constexpr std::int64_t kNewestOpset = 21;
+inline constexpr std::int64_t kNewestKnownOpset = 17;
+
+// Throws InvalidInput naming node, attribute or tensor.
+void ValidateOnnx(const onnx::ModelProto& model);
+
+// "" for the ONNX domain in both of its spellings.
+std::string PlainDomain(const std::string& domain);
+
+// "node 'conv1' (Conv)", or with its number where it has no name.
+std::string Described(const onnx::NodeProto& node, int index);
+
+}  // namespace millrace
