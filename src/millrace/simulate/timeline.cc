@@ -2,6 +2,7 @@
 #include "millrace/simulate/timeline.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace millrace {
 
@@ -10,22 +11,54 @@ Simulator::Simulator(const CostedGraph& costed)
       finish_(static_cast<std::size_t>(costed.num_groups), 0.0),
       unit_free_(static_cast<std::size_t>(costed.topology.num_units), 0.0) {
   const Topology& topology = costed.topology;
-  const auto costs = [](double seconds) { return seconds > 0; };
-  free_transfers_ = std::none_of(topology.latency.begin(), topology.latency.end(), costs) &&
-                    std::none_of(topology.seconds_per_byte.begin(), topology.seconds_per_byte.end(), costs);
   single_units_ = topology.num_units == topology.num_devices &&
                   topology.device_units.size() == static_cast<std::size_t>(topology.num_devices);
+  for (int to = 0; to < topology.num_devices; ++to) {
+    for (int from = 0; from < topology.num_devices; ++from) {
+      const std::size_t pair = topology.Pair(from, to);
+      links_.push_back({topology.latency[pair], topology.seconds_per_byte[pair]});
+    }
+  }
+  transfers_ = TransfersOf();
+  FillBlocks();
 }
 
-template <bool kFreeTransfers, bool kSingleUnits>
+Simulator::Transfers Simulator::TransfersOf() const {
+  if (std::all_of(links_.begin(), links_.end(), [](const LinkCost& link) { return link == LinkCost{}; }))
+    return Transfers::kFree;
+  const auto devices = static_cast<std::size_t>(costed_.num_devices);
+  for (std::size_t pair = 0; pair < links_.size(); ++pair) {
+    const bool diagonal = pair / devices == pair % devices;
+    if (!single_units_ || links_[pair] != (diagonal ? LinkCost{} : links_[1])) return Transfers::kByPair;
+  }
+  return Transfers::kUniform;
+}
+
+void Simulator::FillBlocks() {
+  block_offsets_.reserve(static_cast<std::size_t>(costed_.num_groups) + 1);
+  block_offsets_.push_back(0);
+  for (int group = 0; group < costed_.num_groups; ++group) {
+    const std::span<const GroupEdge> edges = costed_.Predecessors(group);
+    const std::size_t filled = (edges.size() + kBlock - 1) / kBlock * kBlock;
+    for (std::size_t e = 0; e < filled; ++e) {
+      const GroupEdge& edge = edges[e < edges.size() ? e : 0];
+      blocks_.push_back(edge.group);
+      if (transfers_ == Transfers::kByPair) block_bytes_.push_back(edge.bytes);
+      if (transfers_ == Transfers::kUniform)
+        block_bytes_.push_back(links_[1].latency + edge.bytes * links_[1].seconds_per_byte);
+    }
+    block_offsets_.push_back(static_cast<std::int32_t>(blocks_.size() / kBlock));
+  }
+}
+
+template <Simulator::Transfers kTransfers, bool kSingleUnits>
 double Simulator::Sweep(std::span<const int> placement, std::span<const int> sequence) {
   const Topology& topology = costed_.topology;
   const auto devices = static_cast<std::size_t>(costed_.num_devices);
-  const std::int32_t* const offsets = costed_.predecessor_offsets.data();
-  const GroupEdge* const edges = costed_.predecessors.data();
+  const std::int32_t* const offsets = block_offsets_.data();
+  const std::int32_t* const blocks = blocks_.data();
+  const double* const block_bytes = block_bytes_.data();
   const double* const seconds = costed_.seconds.data();
-  const double* const latency = topology.latency.data();
-  const double* const seconds_per_byte = topology.seconds_per_byte.data();
   const std::int32_t* const device_offsets = topology.device_offsets.data();
   const std::int32_t* const device_units = topology.device_units.data();
   double* const finish = finish_.data();
@@ -33,19 +66,28 @@ double Simulator::Sweep(std::span<const int> placement, std::span<const int> seq
   std::fill(unit_free_.begin(), unit_free_.end(), 0.0);
   for (const int g : sequence) {
     const auto group = static_cast<std::size_t>(g);
-    const auto device = static_cast<std::size_t>(placement[group]);
-    double start = 0;
-    for (std::int32_t e = offsets[group]; e < offsets[group + 1]; ++e) {
-      const auto from = static_cast<std::size_t>(edges[e].group);
-      double ready = finish[from];
-      if constexpr (!kFreeTransfers) {
-        const std::size_t pair = static_cast<std::size_t>(placement[from]) * devices + device;
-        ready += latency[pair] + edges[e].bytes * seconds_per_byte[pair];
+    const int here = placement[group];
+    const auto device = static_cast<std::size_t>(here);
+    const LinkCost* const links = links_.data() + device * devices;
+    const auto ready = [&](std::size_t edge) {
+      const auto from = static_cast<std::size_t>(blocks[edge]);
+      if constexpr (kTransfers == Transfers::kFree) {
+        return finish[from];
+      } else if constexpr (kTransfers == Transfers::kUniform) {
+        const auto away = static_cast<std::uint64_t>(placement[from] != here);
+        return finish[from] + std::bit_cast<double>(std::bit_cast<std::uint64_t>(block_bytes[edge]) & (0 - away));
+      } else {
+        const LinkCost& link = links[placement[from]];
+        return finish[from] + (link.latency + block_bytes[edge] * link.seconds_per_byte);
       }
-      start = std::max(start, ready);
+    };
+    double start = 0;
+    const auto last_edge = static_cast<std::size_t>(offsets[group + 1]) * kBlock;
+    for (auto e = static_cast<std::size_t>(offsets[group]) * kBlock; e < last_edge; e += kBlock) {
+      start = std::max(start, std::max(std::max(ready(e), ready(e + 1)), std::max(ready(e + 2), ready(e + 3))));
     }
     if constexpr (kSingleUnits) {
-      double& unit = unit_free[static_cast<std::size_t>(device_units[device])];
+      double& unit = unit_free[device];
       start = std::max(start, unit);
       unit = finish[group] = start + seconds[group * devices + device];
     } else {
@@ -64,10 +106,17 @@ double Simulator::Sweep(std::span<const int> placement, std::span<const int> seq
 }
 
 double Simulator::Makespan(std::span<const int> placement, std::span<const int> sequence) {
-  if (free_transfers_) {
-    return single_units_ ? Sweep<true, true>(placement, sequence) : Sweep<true, false>(placement, sequence);
+  switch (transfers_) {
+    case Transfers::kFree:
+      return single_units_ ? Sweep<Transfers::kFree, true>(placement, sequence)
+                           : Sweep<Transfers::kFree, false>(placement, sequence);
+    case Transfers::kUniform:
+      return Sweep<Transfers::kUniform, true>(placement, sequence);
+    case Transfers::kByPair:
+      break;
   }
-  return single_units_ ? Sweep<false, true>(placement, sequence) : Sweep<false, false>(placement, sequence);
+  return single_units_ ? Sweep<Transfers::kByPair, true>(placement, sequence)
+                       : Sweep<Transfers::kByPair, false>(placement, sequence);
 }
 
 void Simulator::Run(const Assignment& assignment, Timeline& timeline) {

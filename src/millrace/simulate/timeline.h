@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -38,14 +39,38 @@ class Simulator {
   std::span<const double> finish() const { return finish_; }
 
  private:
-  template <bool kFreeTransfers, bool kSingleUnits>
+  // Predecessors in blocks of kBlock, a group's last block filled up with repeats of its first one: a maximum does not
+  // mind, and nearly every group then takes the same path through the loop, which the processor predicts.
+  static constexpr std::size_t kBlock = 4;
+
+  struct LinkCost {
+    double latency = 0;
+    double seconds_per_byte = 0;
+    bool operator==(const LinkCost&) const = default;
+  };
+
+  enum class Transfers {
+    kFree,
+    kUniform,  // the same between any two devices
+    kByPair
+  };
+
+  Transfers TransfersOf() const;
+
+  void FillBlocks();
+
+  template <Transfers kTransfers, bool kSingleUnits>
   double Sweep(std::span<const int> placement, std::span<const int> sequence);
 
   const CostedGraph& costed_;
-  std::vector<double> finish_;     // by group
-  std::vector<double> unit_free_;  // by unit
-  bool free_transfers_ = true;     // no pair of devices has a cost
-  bool single_units_ = true;       // every device owns one unit, and no two share it
+  std::vector<std::int32_t> block_offsets_;  // by group, in blocks
+  std::vector<std::int32_t> blocks_;         // groups, kBlock to a block
+  std::vector<double> block_bytes_;          // as blocks_; empty with free transfers
+  std::vector<LinkCost> links_;              // by to * devices + from
+  std::vector<double> finish_;               // by group
+  std::vector<double> unit_free_;            // by unit
+  Transfers transfers_ = Transfers::kByPair;
+  bool single_units_ = true;  // every device owns one unit, and no two share it
 };
 
 // Convenience for code that is not hot: the timeline of one assignment.

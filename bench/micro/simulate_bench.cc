@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast the linear timeline is swept: items are op-visits, so items_per_second is the figure to read.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/machine/machine.h"
+#include "millrace/random/random.h"
+#include "millrace/simulate/timeline.h"
+
+namespace {
+
+using namespace millrace;
+
+// Layers of eight ops; every op reads one to five tensors of the two layers before, three on average.
+ComputationGraph LayeredGraph(int ops, Random& random) {
+  constexpr int kWidth = 8;
+  GraphData data;
+  data.ops.resize(static_cast<std::size_t>(ops));
+  data.tensors.resize(static_cast<std::size_t>(ops));
+  for (int op = 0; op < ops; ++op) {
+    const auto at = static_cast<std::size_t>(op);
+    data.ops[at].seconds.everywhere = random.Uniform();
+    data.tensors[at].producer = op;
+    data.tensors[at].bytes = random.Uniform();
+    const int layer_begin = op / kWidth * kWidth;
+    const int first = std::max(layer_begin - 2 * kWidth, 0);
+    if (layer_begin == 0) continue;
+    const int reads = 1 + static_cast<int>(random.Below(5));
+    for (int i = 0; i < reads; ++i) {
+      const int from = first + static_cast<int>(random.Below(static_cast<std::uint64_t>(layer_begin - first)));
+      data.tensors[static_cast<std::size_t>(from)].consumers.push_back(op);
+    }
+  }
+  return ComputationGraph(std::move(data));
+}
+
+enum class Links { kFree, kAlike, kVaried };
+
+Machine FourDevices(Links links) {
+  Machine machine;
+  for (int d = 0; d < 4; ++d) {
+    Device device;
+    device.kind = "cpu";
+    device.units = {d};
+    device.flops_per_second = device.memory_bandwidth = 1;
+    machine.devices.push_back(device);
+  }
+  if (links != Links::kFree) machine.default_link = DefaultLink{0.1, 2.0};
+  if (links == Links::kVaried) machine.links.push_back({0, 1, 0.2, 1.0, std::nullopt});
+  return machine;
+}
+
+// Assignments of one graph, as a search meets them: another one at every call.
+class Problem {
+ public:
+  Problem(int ops, Links links) : random_(7), graph_(LayeredGraph(ops, random_)), machine_(FourDevices(links)) {
+    costed_ = MakeCostedGraph(*MakeAnalyticCostModel(graph_, machine_), SingleOpGroups(graph_));
+    for (int i = 0; i < 4; ++i) {
+      Assignment assignment;
+      for (int op = 0; op < ops; ++op) {
+        assignment.placement.push_back(static_cast<int>(random_.Below(4)));
+        assignment.sequence.push_back(op);
+      }
+      // Ops of a layer are independent: any order of them is a topological one.
+      for (std::size_t begin = 0; begin < assignment.sequence.size(); begin += 8) {
+        const std::size_t size = std::min<std::size_t>(8, assignment.sequence.size() - begin);
+        for (std::size_t last = size; last > 1; --last)
+          std::swap(assignment.sequence[begin + last - 1], assignment.sequence[begin + random_.Below(last)]);
+      }
+      assignments_.push_back(std::move(assignment));
+    }
+  }
+
+  const CostedGraph& costed() const { return costed_; }
+  const Assignment& assignment(std::size_t call) const { return assignments_[call % assignments_.size()]; }
+
+ private:
+  Random random_;
+  ComputationGraph graph_;
+  Machine machine_;
+  CostedGraph costed_;
+  std::vector<Assignment> assignments_;
+};
+
+void Simulate(benchmark::State& state, Links links) {
+  const Problem problem(static_cast<int>(state.range(0)), links);
+  Simulator simulator(problem.costed());
+  std::size_t call = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(simulator.Makespan(problem.assignment(call++)));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+  state.counters["edges_per_op"] =
+      static_cast<double>(problem.costed().predecessors.size()) / static_cast<double>(state.range(0));
+}
+
+void SimulateFreeTransfers(benchmark::State& state) { Simulate(state, Links::kFree); }
+void SimulateLinksAlike(benchmark::State& state) { Simulate(state, Links::kAlike); }
+void SimulateLinksVaried(benchmark::State& state) { Simulate(state, Links::kVaried); }
+
+BENCHMARK(SimulateFreeTransfers)->Arg(1000)->Arg(80000);
+BENCHMARK(SimulateLinksAlike)->Arg(1000)->Arg(80000);
+BENCHMARK(SimulateLinksVaried)->Arg(1000)->Arg(80000);
+
+}  // namespace
