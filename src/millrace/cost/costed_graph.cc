@@ -182,8 +182,16 @@ CostedGraph MakeCostedGraph(const CostModel& model, FusionGroups groups) {
     double weights = 0;
     for (const OpId op : group) weights += model.graph().op(op).weight_bytes;
     costed.weight_bytes.push_back(weights);
-    for (int device = 0; device < costed.num_devices; ++device)
-      costed.seconds.push_back(model.GroupSeconds(group, device));
+    double fastest = std::numeric_limits<double>::infinity();
+    double least_work = fastest;
+    for (int device = 0; device < costed.num_devices; ++device) {
+      const double seconds = model.GroupSeconds(group, device);
+      costed.seconds.push_back(seconds);
+      fastest = std::min(fastest, seconds);
+      least_work = std::min(least_work, seconds * costed.topology.UnitsOf(device));
+    }
+    costed.fastest_seconds.push_back(fastest);
+    costed.least_work.push_back(least_work);
   }
   CloseDevices(costed);
   costed.limited_memory = std::any_of(costed.topology.memory_bytes.begin(), costed.topology.memory_bytes.end(),

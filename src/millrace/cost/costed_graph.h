@@ -35,6 +35,8 @@ struct CostedGraph {
   FusionGroups groups;
 
   std::vector<double> seconds;           // by group * num_devices + device; infinity: cannot run there
+  std::vector<double> fastest_seconds;   // by group: on its fastest device, colocation aside
+  std::vector<double> least_work;        // by group: least seconds x units of any device, colocation aside
   std::vector<std::int32_t> colocation;  // groups of one number >= 0 share a device; -1: free
   int num_colocations = 0;
   std::vector<double> weight_bytes;  // by group

@@ -22,7 +22,13 @@ void CheckCost(double value, const std::string& where, const char* what) {
   if (value < 0) throw InvalidInput(where + ": " + what + " is negative; costs are >= 0");
 }
 
-void CheckSeconds(const StatedSeconds& seconds, const std::string& where) {
+// Also brings the kinds into order.
+void CheckSeconds(StatedSeconds& seconds, const std::string& where) {
+  std::sort(seconds.by_kind.begin(), seconds.by_kind.end());
+  for (std::size_t i = 1; i < seconds.by_kind.size(); ++i) {
+    if (seconds.by_kind[i - 1].first == seconds.by_kind[i].first)
+      throw InvalidInput(where + ": seconds on '" + seconds.by_kind[i].first + "' are stated twice");
+  }
   if (seconds.everywhere) CheckCost(*seconds.everywhere, where, "seconds");
   for (const auto& [kind, value] : seconds.by_kind) CheckCost(value, where, ("seconds on '" + kind + "'").c_str());
 }
@@ -79,9 +85,9 @@ ComputationGraph::ComputationGraph(GraphData data) : data_(std::move(data)) {
   Connect();
 }
 
-void ComputationGraph::CheckCosts() const {
+void ComputationGraph::CheckCosts() {
   for (std::size_t i = 0; i < data_.ops.size(); ++i) {
-    const Op& op = data_.ops[i];
+    Op& op = data_.ops[i];
     const std::string where = "op " + Quoted(op.name, static_cast<OpId>(i));
     CheckCost(op.flops, where, "flops");
     CheckCost(op.weight_bytes, where, "weight_bytes");
@@ -92,6 +98,7 @@ void ComputationGraph::CheckCosts() const {
 
 void ComputationGraph::CheckTensors() {
   const OpId ops = num_ops();
+  std::size_t edges = 0;
   for (std::size_t i = 0; i < data_.tensors.size(); ++i) {
     Tensor& tensor = data_.tensors[i];
     const std::string where = "tensor " + Quoted(tensor.name, static_cast<TensorId>(i));
@@ -101,6 +108,8 @@ void ComputationGraph::CheckTensors() {
                          ", does not exist; there are ops 0.." + std::to_string(ops - 1));
     }
     SortDistinct(tensor.consumers);
+    edges += tensor.consumers.size();
+    if (edges > kMostIds) throw InvalidInput("the graph's tensors have too many consumers in all");
     for (const OpId consumer : tensor.consumers) {
       if (consumer < 0 || consumer >= ops) {
         throw InvalidInput(where + ": its consumer, op " + std::to_string(consumer) +

@@ -18,7 +18,7 @@ using TensorId = std::int32_t;
 // Seconds somebody stated for an op or a fused group: one number for every device, or one per device kind.
 struct StatedSeconds {
   std::optional<double> everywhere;
-  std::vector<std::pair<std::string, double>> by_kind;  // in ascending order of kind, no kind twice
+  std::vector<std::pair<std::string, double>> by_kind;  // ascending by kind, no kind twice
 
   bool stated() const { return everywhere.has_value() || !by_kind.empty(); }
 
@@ -73,8 +73,8 @@ class ComputationGraph {
  public:
   ComputationGraph() = default;
 
-  // Sorts consumers and group ops and drops repeated ones, then checks. Throws InvalidInput, naming the op or tensor,
-  // for an unknown id, a self-edge, a cycle, or a cost that is negative or not finite.
+  // Sorts consumers, group ops and kinds, drops repeated ids, then checks. Throws InvalidInput, naming the op or
+  // tensor, for an unknown id, a self-edge, a cycle, or a cost that is negative or not finite.
   explicit ComputationGraph(GraphData data);
 
   const std::string& name() const { return data_.name; }
@@ -103,7 +103,7 @@ class ComputationGraph {
     return std::span(values).subspan(begin, end - begin);
   }
 
-  void CheckCosts() const;
+  void CheckCosts();
   void CheckTensors();
   void CheckGroupSeconds();
   void Connect();

@@ -2,6 +2,7 @@
 #include "millrace/graph/reachability.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace millrace {
 
@@ -12,6 +13,10 @@ Reachability::Reachability(const ComputationGraph& graph)
 }
 
 bool Reachability::Convex(std::span<const OpId> ops) {
+  if (question_ == std::numeric_limits<int>::max() / 2) {
+    std::fill(mark_.begin(), mark_.end(), -1);
+    question_ = 0;
+  }
   const int inside = 2 * question_;
   const int outside = 2 * question_ + 1;
   ++question_;

@@ -29,7 +29,10 @@ void FillMemories(const Machine& machine, Topology& topology) {
   std::vector<std::int32_t> parent(static_cast<std::size_t>(topology.num_units));
   std::iota(parent.begin(), parent.end(), 0);
   const auto root = [&parent](std::int32_t unit) {
-    while (parent[static_cast<std::size_t>(unit)] != unit) unit = parent[static_cast<std::size_t>(unit)];
+    while (parent[static_cast<std::size_t>(unit)] != unit) {
+      std::int32_t& up = parent[static_cast<std::size_t>(unit)];
+      unit = up = parent[static_cast<std::size_t>(up)];
+    }
     return unit;
   };
   const auto first_unit = [&topology](std::size_t device) {
@@ -55,6 +58,12 @@ void FillMemories(const Machine& machine, Topology& topology) {
   }
 }
 
+// Finite for the least bandwidth, too: nothing sent over it has to take no time.
+double SecondsPerByte(double bandwidth) {
+  if (bandwidth >= kUnlimitedBandwidth) return 0;
+  return std::min(1.0 / bandwidth, std::numeric_limits<double>::max());
+}
+
 void FillLinks(const Machine& machine, Topology& topology) {
   const std::size_t devices = machine.devices.size();
   topology.latency.assign(devices * devices, 0.0);
@@ -66,7 +75,7 @@ void FillLinks(const Machine& machine, Topology& topology) {
     const std::size_t pair = topology.Pair(from, to);
     topology.free[pair] = 0;
     topology.latency[pair] = latency;
-    topology.seconds_per_byte[pair] = bandwidth >= kUnlimitedBandwidth ? 0.0 : 1.0 / bandwidth;
+    topology.seconds_per_byte[pair] = SecondsPerByte(bandwidth);
   };
   if (machine.default_link) {
     for (int from = 0; from < topology.num_devices; ++from) {
@@ -84,9 +93,23 @@ void FillLinks(const Machine& machine, Topology& topology) {
   }
 }
 
-bool ShareUnit(const Device& a, const Device& b) {
-  return std::any_of(a.units.begin(), a.units.end(),
-                     [&b](int unit) { return std::find(b.units.begin(), b.units.end(), unit) != b.units.end(); });
+void FreeSharedUnits(Topology& topology) {
+  std::vector<std::vector<int>> devices_of(static_cast<std::size_t>(topology.num_units));
+  for (int device = 0; device < topology.num_devices; ++device) {
+    const auto d = static_cast<std::size_t>(device);
+    for (std::int32_t i = topology.device_offsets[d]; i < topology.device_offsets[d + 1]; ++i)
+      devices_of[static_cast<std::size_t>(topology.device_units[static_cast<std::size_t>(i)])].push_back(device);
+  }
+  for (const std::vector<int>& devices : devices_of) {
+    for (const int from : devices) {
+      for (const int to : devices) {
+        const std::size_t pair = topology.Pair(from, to);
+        topology.free[pair] = 1;
+        topology.latency[pair] = 0;
+        topology.seconds_per_byte[pair] = 0;
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -97,16 +120,7 @@ Topology MakeTopology(const Machine& machine) {
   FillUnits(machine, topology);
   FillMemories(machine, topology);
   FillLinks(machine, topology);
-  for (int from = 0; from < topology.num_devices; ++from) {
-    for (int to = 0; to < topology.num_devices; ++to) {
-      if (!ShareUnit(machine.devices[static_cast<std::size_t>(from)], machine.devices[static_cast<std::size_t>(to)]))
-        continue;
-      const std::size_t pair = topology.Pair(from, to);
-      topology.free[pair] = 1;
-      topology.latency[pair] = 0;
-      topology.seconds_per_byte[pair] = 0;
-    }
-  }
+  FreeSharedUnits(topology);
   return topology;
 }
 

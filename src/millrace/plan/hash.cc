@@ -15,7 +15,7 @@ class Fnv1a {
     for (int shift = 0; shift < 64; shift += 8) AddByte(static_cast<std::uint8_t>(word >> shift));
   }
   void Add(std::int32_t number) { Add(static_cast<std::uint64_t>(static_cast<std::int64_t>(number))); }
-  void Add(double number) { Add(std::bit_cast<std::uint64_t>(number)); }
+  void Add(double number) { Add(std::bit_cast<std::uint64_t>(number == 0 ? 0.0 : number)); }
   void Add(const std::string& text) {
     Add(static_cast<std::uint64_t>(text.size()));
     for (const char c : text) AddByte(static_cast<std::uint8_t>(c));
@@ -79,7 +79,8 @@ std::string MachineHash(const Machine& machine) {
     hash.Add(link.to);
     hash.Add(link.latency_seconds);
     hash.Add(link.bandwidth);
-    hash.Add(link.channel.value_or(-1));
+    hash.Add(link.channel ? 1 : 0);
+    hash.Add(link.channel.value_or(0));
   }
   if (machine.default_link) {
     hash.Add(machine.default_link->latency_seconds);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/plan/verify.h"
 
+#include <algorithm>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 
@@ -19,9 +21,25 @@ std::vector<int> GroupOfOps(const ComputationGraph& graph, const FusionGroups& g
   return group_of;
 }
 
+// Seconds stated for the group as a whole, by the place of the group; null where there are none.
+std::vector<const StatedSeconds*> StatedForGroups(const ComputationGraph& graph, const FusionGroups& groups) {
+  std::map<std::vector<OpId>, const StatedSeconds*> entries;
+  for (const GroupTime& entry : graph.group_seconds()) entries[entry.ops] = &entry.seconds;
+  std::vector<const StatedSeconds*> stated(groups.size(), nullptr);
+  if (entries.empty()) return stated;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    std::vector<OpId> key = groups[g];
+    std::sort(key.begin(), key.end());
+    const auto found = entries.find(key);
+    if (found != entries.end()) stated[g] = found->second;
+  }
+  return stated;
+}
+
 std::optional<std::string> WhyNotPlaced(const ComputationGraph& graph, const Machine& machine, const Plan& plan) {
   const int devices = static_cast<int>(machine.devices.size());
   std::unordered_map<std::string_view, int> device_of;
+  const std::vector<const StatedSeconds*> stated = StatedForGroups(graph, plan.groups);
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const int device = plan.placement[g];
     const std::string where = "group " + std::to_string(g);
@@ -30,6 +48,8 @@ std::optional<std::string> WhyNotPlaced(const ComputationGraph& graph, const Mac
              std::to_string(devices - 1);
     }
     const std::string& kind = machine.devices[static_cast<std::size_t>(device)].kind;
+    if (stated[g] != nullptr && !stated[g]->On(kind))
+      return where + ": its group_seconds name no time on a device of kind '" + kind + "', so it cannot run there";
     for (const OpId id : plan.groups[g]) {
       const Op& op = graph.op(id);
       if (op.seconds.stated() && !op.seconds.On(kind)) {
@@ -87,7 +107,10 @@ std::optional<std::string> WhyNotGroups(const ComputationGraph& graph, const Fus
         return "group " + std::to_string(g) + " names op " + std::to_string(op) + "; the graph has ops 0.." +
                std::to_string(graph.num_ops() - 1);
       }
-      if (seen[static_cast<std::size_t>(op)]++ != 0) return "op " + std::to_string(op) + " is in a group twice";
+      if (seen[static_cast<std::size_t>(op)]++ != 0) {
+        return "group " + std::to_string(g) + " names op " + std::to_string(op) + " '" + graph.op(op).name +
+               "', which is already in a group";
+      }
       ++covered;
     }
     if (const auto why = WhyNotFusible(graph, reachability, groups[g]))

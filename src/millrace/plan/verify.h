@@ -16,7 +16,8 @@ namespace millrace {
 std::optional<std::string> WhyNotGroups(const ComputationGraph& graph, const FusionGroups& groups);
 
 // The first rule the plan breaks, in one line that names the group and op; nothing if it is valid: groups as above,
-// every op can run on its device, equal colocate strings share one, the sequence is a topological order of all groups.
+// every op (and every group that group_seconds names) can run on its device, equal colocate strings share one, the
+// sequence is a topological order of all groups.
 std::optional<std::string> WhyNotValid(const ComputationGraph& graph, const Machine& machine, const Plan& plan);
 
 // Throws InvalidInput with that line.

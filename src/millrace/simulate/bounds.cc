@@ -10,30 +10,22 @@ namespace {
 
 constexpr double kCannotRun = std::numeric_limits<double>::infinity();
 
-// The two terms, for nodes in topological order: `seconds` is by node * devices + device.
+// The two terms, for nodes in topological order: `fastest` and `least_work` are by node.
 template <typename Successors>
-double BoundOf(std::span<const std::int32_t> order, const std::vector<double>& seconds, const Topology& topology,
-               Successors successors) {
-  const auto devices = static_cast<std::size_t>(topology.num_devices);
+double BoundOf(std::span<const std::int32_t> order, const std::vector<double>& fastest,
+               const std::vector<double>& least_work, int units, Successors successors) {
   std::vector<double> path(order.size(), 0.0);
   double critical = 0;
   double unit_seconds = 0;
   for (const std::int32_t node : order) {
-    double fastest = kCannotRun;
-    double least_work = kCannotRun;
-    for (std::size_t device = 0; device < devices; ++device) {
-      const double here = seconds[static_cast<std::size_t>(node) * devices + device];
-      fastest = std::min(fastest, here);
-      least_work = std::min(least_work, here * topology.UnitsOf(static_cast<int>(device)));
-    }
-    unit_seconds += least_work;
-    const double finish = path[static_cast<std::size_t>(node)] + fastest;
+    unit_seconds += least_work[static_cast<std::size_t>(node)];
+    const double finish = path[static_cast<std::size_t>(node)] + fastest[static_cast<std::size_t>(node)];
     critical = std::max(critical, finish);
     successors(node, [&](std::int32_t next) {
       path[static_cast<std::size_t>(next)] = std::max(path[static_cast<std::size_t>(next)], finish);
     });
   }
-  return std::max(critical, unit_seconds / topology.num_units);
+  return std::max(critical, unit_seconds / units);
 }
 
 // What each op costs at least on each device, however it is fused.
@@ -69,14 +61,26 @@ std::vector<double> LeastSeconds(const ComputationGraph& graph, const Machine& m
 }  // namespace
 
 double LowerBound(const CostedGraph& costed) {
-  return BoundOf(costed.topological_order, costed.seconds, costed.topology,
+  return BoundOf(costed.topological_order, costed.fastest_seconds, costed.least_work, costed.topology.num_units,
                  [&costed](std::int32_t group, const auto& visit) {
                    for (const GroupEdge& edge : costed.Successors(group)) visit(edge.group);
                  });
 }
 
 double FusionFreeBound(const ComputationGraph& graph, const Machine& machine) {
-  return BoundOf(graph.topological_order(), LeastSeconds(graph, machine), MakeTopology(machine),
+  const Topology topology = MakeTopology(machine);
+  const std::vector<double> seconds = LeastSeconds(graph, machine);
+  std::vector<double> fastest(static_cast<std::size_t>(graph.num_ops()), kCannotRun);
+  std::vector<double> least_work = fastest;
+  for (std::size_t op = 0; op < fastest.size(); ++op) {
+    for (int device = 0; device < topology.num_devices; ++device) {
+      const double here =
+          seconds[op * static_cast<std::size_t>(topology.num_devices) + static_cast<std::size_t>(device)];
+      fastest[op] = std::min(fastest[op], here);
+      least_work[op] = std::min(least_work[op], here * topology.UnitsOf(device));
+    }
+  }
+  return BoundOf(graph.topological_order(), fastest, least_work, topology.num_units,
                  [&graph](std::int32_t op, const auto& visit) {
                    for (const OpId successor : graph.Successors(op)) visit(successor);
                  });

@@ -26,11 +26,12 @@ class Ledger {
     std::vector<Change>& changes = changes_[static_cast<std::size_t>(memory)];
     std::sort(changes.begin(), changes.end(),
               [](const Change& a, const Change& b) { return a.time != b.time ? a.time < b.time : a.bytes < b.bytes; });
-    double held = always;
+    // Wider than double, so that what rounding leaves behind does not add up over many changes.
+    long double held = always;
     double peak = always;
     for (const Change& change : changes) {
       held += change.bytes;
-      peak = std::max(peak, held);
+      peak = std::max(peak, static_cast<double>(held));
     }
     return peak;
   }
@@ -80,8 +81,10 @@ std::vector<double> PeakMemory(const CostedGraph& costed, const Assignment& assi
 }
 
 bool Fits(const CostedGraph& costed, const std::vector<double>& peaks) {
+  // A sum of fractions of bytes is known to rounding only.
+  constexpr double kRounding = 1 + 1e-12;
   for (std::size_t memory = 0; memory < peaks.size(); ++memory) {
-    if (peaks[memory] > costed.topology.memory_bytes[memory]) return false;
+    if (peaks[memory] > costed.topology.memory_bytes[memory] * kRounding) return false;
   }
   return true;
 }

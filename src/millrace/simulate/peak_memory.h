@@ -16,7 +16,7 @@ namespace millrace {
 // memory to the end. Intervals are half-open: what ends at t is gone before what starts at t.
 std::vector<double> PeakMemory(const CostedGraph& costed, const Assignment& assignment, const Timeline& timeline);
 
-// Does every peak stay within its memory's capacity?
+// Does every peak stay within its memory's capacity (but for rounding, a part in 1e12)?
 bool Fits(const CostedGraph& costed, const std::vector<double>& peaks);
 
 // The whole question for one assignment; true at once on machines without capacities.

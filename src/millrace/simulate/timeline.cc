@@ -43,9 +43,9 @@ void Simulator::FillBlocks() {
     for (std::size_t e = 0; e < filled; ++e) {
       const GroupEdge& edge = edges[e < edges.size() ? e : 0];
       blocks_.push_back(edge.group);
-      if (transfers_ == Transfers::kByPair) block_bytes_.push_back(edge.bytes);
+      if (transfers_ == Transfers::kByPair) block_costs_.push_back(edge.bytes);
       if (transfers_ == Transfers::kUniform)
-        block_bytes_.push_back(links_[1].latency + edge.bytes * links_[1].seconds_per_byte);
+        block_costs_.push_back(links_[1].latency + edge.bytes * links_[1].seconds_per_byte);
     }
     block_offsets_.push_back(static_cast<std::int32_t>(blocks_.size() / kBlock));
   }
@@ -57,7 +57,7 @@ double Simulator::Sweep(std::span<const int> placement, std::span<const int> seq
   const auto devices = static_cast<std::size_t>(costed_.num_devices);
   const std::int32_t* const offsets = block_offsets_.data();
   const std::int32_t* const blocks = blocks_.data();
-  const double* const block_bytes = block_bytes_.data();
+  const double* const block_costs = block_costs_.data();
   const double* const seconds = costed_.seconds.data();
   const std::int32_t* const device_offsets = topology.device_offsets.data();
   const std::int32_t* const device_units = topology.device_units.data();
@@ -75,10 +75,10 @@ double Simulator::Sweep(std::span<const int> placement, std::span<const int> seq
         return finish[from];
       } else if constexpr (kTransfers == Transfers::kUniform) {
         const auto away = static_cast<std::uint64_t>(placement[from] != here);
-        return finish[from] + std::bit_cast<double>(std::bit_cast<std::uint64_t>(block_bytes[edge]) & (0 - away));
+        return finish[from] + std::bit_cast<double>(std::bit_cast<std::uint64_t>(block_costs[edge]) & (0 - away));
       } else {
         const LinkCost& link = links[placement[from]];
-        return finish[from] + (link.latency + block_bytes[edge] * link.seconds_per_byte);
+        return finish[from] + (link.latency + block_costs[edge] * link.seconds_per_byte);
       }
     };
     double start = 0;

@@ -65,7 +65,7 @@ class Simulator {
   const CostedGraph& costed_;
   std::vector<std::int32_t> block_offsets_;  // by group, in blocks
   std::vector<std::int32_t> blocks_;         // groups, kBlock to a block
-  std::vector<double> block_bytes_;          // as blocks_; empty with free transfers
+  std::vector<double> block_costs_;          // as blocks_: bytes, or seconds where transfers are uniform; empty if free
   std::vector<LinkCost> links_;              // by to * devices + from
   std::vector<double> finish_;               // by group
   std::vector<double> unit_free_;            // by unit
