@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "millrace/cost/costed_graph.h"
+#include "millrace/heuristics/gap_list.h"
+#include "millrace/heuristics/memory_ledger.h"
+#include "millrace/plan/plan.h"
+
+// A schedule under construction: what list scheduling asks (where could this group run, from when, until when) and how
+// it answers back (place it there). Seconds.
+namespace millrace {
+
+// An assignment with the makespan its maker expects. Under the linear proxy it takes no longer: a group never starts
+// later than planned, and sometimes earlier.
+struct PlannedAssignment {
+  Assignment assignment;
+  double makespan = 0;
+};
+
+// Groups must be placed after all their predecessors. Only Clear allocates, so one object serves many schedules of one
+// costed graph, which must outlive it.
+class PartialSchedule {
+ public:
+  enum class Gaps { kFill, kLeave };  // start in idle gaps between placed groups, or only after all of them
+
+  PartialSchedule(const CostedGraph& costed, Gaps gaps);
+
+  void Clear();
+
+  // Makes `group` the one the next questions are about: works out when its inputs reach each device.
+  void Consider(int group);
+  double Arrival(int device) const { return arrivals_[static_cast<std::size_t>(device)]; }
+  std::span<const double> arrivals() const { return arrivals_; }
+  double EarliestStart(int device) const;
+  double EarliestFinish(int device) const { return EarliestStart(device) + costed_.Seconds(considered_, device); }
+
+  // Can it run there: the device knows its ops, its colocation is there or nowhere yet, memory seems to suffice?
+  bool MayRun(int group, int device) const;
+
+  // Seconds the unplaced rest of the group's colocation would take on the device; 0 once the device is settled. A
+  // choice for one member binds them all, so it should count what they cost.
+  double RestOfColocation(int group, int device) const;
+
+  // The device where the key (double of device) is least among those that may run the group; ties go to fewer units,
+  // then the lower number. Where memory forbids all, the one whose memory is the least overfull.
+  template <typename Key>
+  int Choose(int group, Key key) const {
+    int best = -1;
+    double least = 0;
+    for (int device = 0; device < costed_.num_devices; ++device) {
+      if (!MayRun(group, device)) continue;
+      const double here = key(device);
+      if (best >= 0 && !(here < least) &&
+          !(here == least && costed_.topology.UnitsOf(device) < costed_.topology.UnitsOf(best)))
+        continue;
+      best = device;
+      least = here;
+    }
+    return best >= 0 ? best : LeastOverfull(group);
+  }
+
+  // Places the considered group on the device at its earliest start.
+  void Place(int device);
+
+  // When the last group on any of the device's units ends.
+  double DeviceEnd(int device) const;
+
+  bool placed(int group) const { return placement_[static_cast<std::size_t>(group)] >= 0; }
+  bool ColocationSettled(int group) const;
+  double makespan() const { return makespan_; }
+
+  // Once all groups are placed. The sequence goes by start; of equal starts the earlier finish first (a group of no
+  // length runs before the one that starts there), then topological order. Every edge and every unit's order agree with
+  // that, hence the promise of PlannedAssignment.
+  PlannedAssignment Finish() const;
+
+ private:
+  bool Runs(int group, int device) const;
+  int LeastOverfull(int group) const;
+  std::span<const std::int32_t> UnitsOf(int device) const;
+
+  const CostedGraph& costed_;
+  Gaps gaps_;
+  std::vector<std::int32_t> topological_position_;
+  std::vector<double> colocation_seconds_;       // by colocation and device, over all members
+  std::vector<std::int32_t> colocation_device_;  // -1: not settled
+  std::vector<GapList> units_;
+  std::vector<double> unit_end_;
+  MemoryLedger memory_;
+  int considered_ = -1;
+  std::vector<double> arrivals_;
+  std::vector<int> placement_;
+  std::vector<double> start_, finish_;
+  double makespan_ = 0;
+};
+
+}  // namespace millrace
