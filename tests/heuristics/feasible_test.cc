@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/heuristics/feasible.h"
+
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <string>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/plan/verify.h"
+#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/timeline.h"
+#include "millrace/workloads/random_graph.h"
+#include "tests/reference/random_problem.h"
+#include "tests/reference/slow_simulator.h"
+
+namespace millrace {
+namespace {
+
+// Offers what it is given, in order.
+class Scripted : public CandidateSource {
+ public:
+  explicit Scripted(std::vector<Assignment> offers) : offers_(std::move(offers)) {}
+  std::string name() const override { return "scripted"; }
+  void Propose(const CostedGraph&, const SourceBudget&, Random&,
+               const std::function<void(Assignment)>& offer) const override {
+    for (const Assignment& assignment : offers_) offer(assignment);
+  }
+
+ private:
+  std::vector<Assignment> offers_;
+};
+
+Machine Cores(int count, std::optional<double> memory_bytes) {
+  Machine machine;
+  for (int c = 0; c < count; ++c) {
+    Device device;
+    device.name = "core" + std::to_string(c);
+    device.kind = "core";
+    device.units = {c};
+    device.flops_per_second = device.memory_bandwidth = 1e9;
+    device.memory_bytes = memory_bytes;
+    machine.devices.push_back(device);
+  }
+  machine.default_link = DefaultLink{0, 1e9};
+  return machine;
+}
+
+ComputationGraph TwoOps(double first_weight, double second_weight) {
+  GraphData data;
+  data.ops.resize(2);
+  data.ops[0].seconds.everywhere = 3;
+  data.ops[0].weight_bytes = first_weight;
+  data.ops[1].seconds.everywhere = 4;
+  data.ops[1].weight_bytes = second_weight;
+  return ComputationGraph(data);
+}
+
+TEST(RunSource, KeepsTheBestDifferentOffersInOrder) {
+  const ComputationGraph graph = TwoOps(0, 0);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, Cores(2, {})), SingleOpGroups(graph));
+  const Assignment together{{0, 0}, {0, 1}}, swapped{{0, 0}, {1, 0}}, apart{{0, 1}, {0, 1}};
+  Random random(0);
+  const BestOf best = RunSource(Scripted({together, apart, apart, swapped, together}), costed, {}, random, 2);
+  EXPECT_EQ(best.offered, 5);
+  ASSERT_EQ(best.kept.size(), 2u);
+  EXPECT_EQ(best.kept[0].assignment, apart);
+  EXPECT_DOUBLE_EQ(best.kept[0].makespan, 4);
+  EXPECT_EQ(best.kept[1].assignment, together);
+  EXPECT_DOUBLE_EQ(best.kept[1].makespan, 7);
+}
+
+TEST(RunSource, LeavesOutWhatDoesNotFit) {
+  const ComputationGraph graph = TwoOps(6, 6);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, Cores(2, 10.0)), SingleOpGroups(graph));
+  const Assignment together{{0, 0}, {0, 1}}, apart{{0, 1}, {0, 1}};
+  Random random(0);
+  const BestOf best = RunSource(Scripted({together, apart}), costed, {}, random, 4);
+  ASSERT_EQ(best.kept.size(), 1u);
+  EXPECT_EQ(best.kept[0].assignment, apart);
+  EXPECT_EQ(best.overfull, 1);
+  EXPECT_EQ(best.nearest_peaks, (std::vector<double>{12, 0}));
+}
+
+TEST(RunSourceInMemory, SaysNothingFitsWhereNothingCan) {
+  const ComputationGraph graph = TwoOps(6, 11);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, Cores(2, 10.0)), SingleOpGroups(graph));
+  for (const std::string& name : HeuristicNames()) {
+    Random random(0);
+    EXPECT_EQ(RunSourceInMemory(*MakeHeuristic(name), costed, {}, random, 1), std::nullopt) << name;
+  }
+}
+
+TEST(RunSourceInMemory, ReturnsOnlyWhatFits) {
+  Random random(1);
+  int found = 0;
+  int missed = 0;
+  for (int i = 0; i < 300; ++i) {
+    testing::RandomProblemOptions options;
+    options.memory = true;
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = testing::RandomMachine(random, options);
+    FusionGroups groups = testing::RandomGroups(random, graph);
+    CostedGraph costed;
+    try {
+      costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), groups);
+    } catch (const std::exception&) {
+      continue;
+    }
+    for (const std::string& name : HeuristicNames()) {
+      const auto best = RunSourceInMemory(*MakeHeuristic(name), costed, {}, random, 2);
+      ++(best ? found : missed);
+      if (!best) continue;
+      for (const RatedAssignment& rated : best->kept) {
+        const Plan plan{groups, rated.assignment.placement, rated.assignment.sequence};
+        ASSERT_EQ(WhyNotValid(graph, machine, plan), std::nullopt);
+        EXPECT_TRUE(testing::SlowSimulate(graph, machine, plan).feasible) << name << ", problem " << i;
+      }
+    }
+  }
+  EXPECT_GT(found, 1000);
+  EXPECT_GT(missed, 0);
+}
+
+// Weights that fill 80 % of four devices, with tensors to hold beside them.
+TEST(RunSourceInMemory, SpreadsAModelThatFitsNoSingleDevice) {
+  RandomGraphOptions options;
+  options.ops = 200;
+  options.ccr = 0.1;
+  GraphData data = MakeRandomGraph("layered", options).data();
+  double weights = 0;
+  Random random(2);
+  for (Op& op : data.ops) weights += op.weight_bytes = random.Uniform(1e8, 1e9);
+  const ComputationGraph graph(data);
+  const Machine machine = Cores(4, weights / 4 / 0.8);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+  for (const std::string& name : HeuristicNames()) {
+    if (name == "random") continue;
+    EXPECT_NE(RunSourceInMemory(*MakeHeuristic(name), costed, {}, random, 1), std::nullopt) << name;
+  }
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/heuristics/list_schedulers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/heuristics/upward_rank.h"
+#include "millrace/simulate/timeline.h"
+#include "millrace/workloads/random_graph.h"
+#include "tests/reference/random_problem.h"
+
+namespace millrace {
+namespace {
+
+using Scheduler = PlannedAssignment (*)(const CostedGraph&);
+
+PlannedAssignment Heft(const CostedGraph& costed) { return ScheduleHeft(costed, PartialSchedule::Gaps::kFill); }
+PlannedAssignment HeftAppend(const CostedGraph& costed) { return ScheduleHeft(costed, PartialSchedule::Gaps::kLeave); }
+
+struct Named {
+  const char* name;
+  Scheduler schedule;
+};
+constexpr std::array kAll = {Named{"sequential", ScheduleSequential},
+                             Named{"list", ScheduleList},
+                             Named{"heft", Heft},
+                             Named{"heft-append", HeftAppend},
+                             Named{"cpop", ScheduleCpop},
+                             Named{"peft", SchedulePeft},
+                             Named{"etf", ScheduleEtf},
+                             Named{"dls", ScheduleDls},
+                             Named{"minmin", ScheduleMinMin},
+                             Named{"maxmin", ScheduleMaxMin}};
+
+double Simulated(const CostedGraph& costed, const PlannedAssignment& planned) {
+  return MakeTimeline(costed, planned.assignment).makespan;
+}
+
+// Ops with stated seconds per processor p0, p1, ..., joined by tensors.
+class ProblemBuilder {
+ public:
+  explicit ProblemBuilder(int processors, double bandwidth = 1) {
+    for (int p = 0; p < processors; ++p) {
+      Device device;
+      device.name = device.kind = "p" + std::to_string(p);
+      device.units = {p};
+      device.flops_per_second = device.memory_bandwidth = 1;
+      machine.devices.push_back(device);
+    }
+    machine.default_link = DefaultLink{0, bandwidth};
+  }
+
+  int AddOp(const std::vector<double>& seconds, const std::string& colocate = "") {
+    Op op;
+    op.name = "op" + std::to_string(data.ops.size());
+    op.colocate = colocate;
+    for (std::size_t p = 0; p < seconds.size(); ++p) {
+      if (std::isfinite(seconds[p])) op.seconds.by_kind.emplace_back("p" + std::to_string(p), seconds[p]);
+    }
+    data.ops.push_back(op);
+    return static_cast<int>(data.ops.size()) - 1;
+  }
+
+  void AddEdge(int from, int to, double bytes) {
+    Tensor tensor;
+    tensor.name = "t" + std::to_string(data.tensors.size());
+    tensor.producer = from;
+    tensor.consumers = {to};
+    tensor.bytes = bytes;
+    data.tensors.push_back(tensor);
+  }
+
+  CostedGraph Price() const {
+    const ComputationGraph graph{data};
+    return MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+  }
+
+  GraphData data;
+  Machine machine;
+};
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// The worked example of Topcuoglu, Hariri and Wu (2002): figure 2 and table 1, with its schedules of figure 4.
+CostedGraph WorkedExample() {
+  ProblemBuilder problem(3);
+  for (const std::vector<double>& seconds : std::vector<std::vector<double>>{{14, 16, 9},
+                                                                             {13, 19, 18},
+                                                                             {11, 13, 19},
+                                                                             {13, 8, 17},
+                                                                             {12, 13, 10},
+                                                                             {13, 16, 9},
+                                                                             {7, 15, 11},
+                                                                             {5, 11, 14},
+                                                                             {18, 12, 20},
+                                                                             {21, 7, 16}})
+    problem.AddOp(seconds);
+  for (const auto& [from, to, bytes] : std::vector<std::tuple<int, int, double>>{{1, 2, 18},
+                                                                                 {1, 3, 12},
+                                                                                 {1, 4, 9},
+                                                                                 {1, 5, 11},
+                                                                                 {1, 6, 14},
+                                                                                 {2, 8, 19},
+                                                                                 {2, 9, 16},
+                                                                                 {3, 7, 23},
+                                                                                 {4, 8, 27},
+                                                                                 {4, 9, 23},
+                                                                                 {5, 9, 13},
+                                                                                 {6, 8, 15},
+                                                                                 {7, 10, 17},
+                                                                                 {8, 10, 11},
+                                                                                 {9, 10, 13}})
+    problem.AddEdge(from - 1, to - 1, bytes);
+  return problem.Price();
+}
+
+TEST(UpwardRanks, AreThoseOfThePublishedExample) {
+  const CostedGraph costed = WorkedExample();
+  const std::vector<double> ranks = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
+  const std::vector<double> published = {108, 77, 80, 80, 69, 63.333, 42.667, 35.667, 44.333, 14.667};
+  for (std::size_t i = 0; i < published.size(); ++i) EXPECT_NEAR(ranks[i], published[i], 1e-3) << "op " << i;
+}
+
+TEST(Heft, TakesEightyOnThePublishedExample) {
+  const CostedGraph costed = WorkedExample();
+  EXPECT_DOUBLE_EQ(Heft(costed).makespan, 80);
+  EXPECT_DOUBLE_EQ(Simulated(costed, Heft(costed)), 80);
+}
+
+TEST(Cpop, TakesEightySixOnThePublishedExample) {
+  const CostedGraph costed = WorkedExample();
+  EXPECT_DOUBLE_EQ(ScheduleCpop(costed).makespan, 86);
+  EXPECT_DOUBLE_EQ(Simulated(costed, ScheduleCpop(costed)), 86);
+}
+
+// Random problems of every kind: gangs, colocation, missing kinds, memory limits, ties. Null where one can run nowhere.
+std::optional<CostedGraph> RandomCosted(Random& random, int i) {
+  testing::RandomProblemOptions options;
+  options.most_ops = 40;
+  options.tidy = i % 2 == 0;
+  options.memory = i % 5 == 0;
+  const ComputationGraph graph = testing::RandomGraph(random, options);
+  const Machine machine = testing::RandomMachine(random, options);
+  FusionGroups groups = i % 3 == 0 ? testing::RandomGroups(random, graph) : SingleOpGroups(graph);
+  try {
+    return MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), std::move(groups));
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+TEST(ListSchedulers, TakeNoLongerThanTheyPromise) {
+  Random random(1);
+  for (int i = 0; i < 400; ++i) {
+    const std::optional<CostedGraph> costed = RandomCosted(random, i);
+    if (!costed) continue;
+    for (const Named& heuristic : kAll) {
+      const PlannedAssignment planned = heuristic.schedule(*costed);
+      EXPECT_LE(Simulated(*costed, planned), planned.makespan) << heuristic.name << ", problem " << i;
+    }
+  }
+}
+
+TEST(ListSchedulers, TakeNoLongerThanTheyPromiseOnLargeGraphsWithManyGaps) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    RandomGraphOptions options;
+    options.ops = 2000;
+    options.ccr = seed == 0 ? 0.2 : 5;
+    options.seed = seed;
+    const ComputationGraph graph = MakeRandomGraph("layered", options);
+    ProblemBuilder problem(6, 1e9);
+    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, problem.machine), SingleOpGroups(graph));
+    for (const Named& heuristic : kAll) {
+      const PlannedAssignment planned = heuristic.schedule(costed);
+      EXPECT_LE(Simulated(costed, planned), planned.makespan) << heuristic.name;
+    }
+  }
+}
+
+// What the heuristics of (ready group, device) pairs do, straight from their papers: all pairs looked at in every step.
+enum class Rule { kEtf, kDls, kMinMin, kMaxMin };
+
+PlannedAssignment ByLookingAtAllPairs(const CostedGraph& costed, Rule rule) {
+  PartialSchedule schedule(costed, PartialSchedule::Gaps::kLeave);
+  const std::vector<double> medians = MedianSeconds(costed);
+  const std::vector<double> levels =
+      UpwardRanks(costed, rule == Rule::kDls ? medians : MeanSeconds(costed), MeanTransfer{});
+  const std::vector<int> position = TopologicalPositions(costed);
+  for (int step = 0; step < costed.num_groups; ++step) {
+    using Key = std::tuple<double, double, int, double, int, int>;
+    std::optional<Key> best;
+    for (const std::int32_t group : costed.topological_order) {
+      const auto predecessors = costed.Predecessors(group);
+      if (schedule.placed(group) || std::any_of(predecessors.begin(), predecessors.end(),
+                                                [&](const GroupEdge& edge) { return !schedule.placed(edge.group); }))
+        continue;
+      schedule.Consider(group);
+      std::optional<Key> best_here;
+      for (int device = 0; device < costed.num_devices; ++device) {
+        if (!schedule.MayRun(group, device)) continue;
+        const double start = schedule.EarliestStart(device);
+        const double seconds = costed.Seconds(group, device);
+        const double level = levels[static_cast<std::size_t>(group)];
+        const double median = medians[static_cast<std::size_t>(group)];
+        double score = 0;
+        double second = 0;
+        switch (rule) {
+          case Rule::kEtf:
+            score = start;
+            second = -level;
+            break;
+          case Rule::kDls:
+            score = -(level - start + (median - seconds));
+            break;
+          case Rule::kMinMin:
+          case Rule::kMaxMin:
+            score = start + seconds;
+            break;
+        }
+        const Key key{score,
+                      second,
+                      position[static_cast<std::size_t>(group)],
+                      rule == Rule::kMaxMin ? 0.0 : seconds * costed.topology.UnitsOf(device),
+                      device,
+                      group};
+        if (!best_here || key < *best_here) best_here = key;
+      }
+      if (!best_here) continue;
+      if (!best || (rule == Rule::kMaxMin ? std::get<0>(*best_here) > std::get<0>(*best) : *best_here < *best))
+        best = best_here;
+    }
+    const int group = std::get<5>(*best);
+    schedule.Consider(group);
+    schedule.Place(std::get<4>(*best));
+  }
+  return schedule.Finish();
+}
+
+// Without ties of floating-point noise: seconds and sizes are dyadic, so scores are exact.
+TEST(DynamicSchedulers, ChooseAsIfTheyHadLookedAtAllPairs) {
+  Random random(2);
+  for (int i = 0; i < 300; ++i) {
+    testing::RandomProblemOptions options;
+    options.most_ops = 40;
+    options.tidy = true;
+    options.colocate = false;
+    options.gangs = i % 2 == 0;
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = testing::RandomMachine(random, options);
+    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    EXPECT_EQ(ScheduleEtf(costed).makespan, ByLookingAtAllPairs(costed, Rule::kEtf).makespan) << "etf, problem " << i;
+    EXPECT_EQ(ScheduleDls(costed).makespan, ByLookingAtAllPairs(costed, Rule::kDls).makespan) << "dls, problem " << i;
+    EXPECT_EQ(ScheduleMinMin(costed).makespan, ByLookingAtAllPairs(costed, Rule::kMinMin).makespan) << "minmin " << i;
+  }
+}
+
+TEST(MaxMin, ChoosesAsIfItHadLookedAtAllPairs) {
+  Random random(3);
+  for (int i = 0; i < 200; ++i) {
+    testing::RandomProblemOptions options;
+    options.most_ops = 40;
+    options.tidy = true;
+    options.colocate = options.gangs = false;
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = testing::RandomMachine(random, options);
+    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    EXPECT_NEAR(ScheduleMaxMin(costed).makespan, ByLookingAtAllPairs(costed, Rule::kMaxMin).makespan, 1e-9)
+        << "problem " << i;
+  }
+}
+
+TEST(Heft, FillsAnIdleGapBeforeAppending) {
+  // p0 waits for b's input while only b is of high rank; the independent op fits into the wait.
+  ProblemBuilder problem(1);
+  Device second = problem.machine.devices[0];
+  second.name = second.kind = "p1";
+  second.units = {1};
+  problem.machine.devices.push_back(second);
+  const int a = problem.AddOp({kNever, 4});
+  const int b = problem.AddOp({10, kNever});
+  const int filler = problem.AddOp({3, kNever});
+  problem.AddEdge(a, b, 1);
+  const CostedGraph costed = problem.Price();
+  const PlannedAssignment filled = Heft(costed);
+  EXPECT_DOUBLE_EQ(filled.makespan, 15);
+  EXPECT_DOUBLE_EQ(Simulated(costed, filled), 15);
+  EXPECT_EQ(filled.assignment.sequence, (std::vector<int>{filler, a, b}));
+  EXPECT_DOUBLE_EQ(HeftAppend(costed).makespan, 18);
+}
+
+TEST(ListSchedulers, ChooseAColocationsDeviceForAllItsMembers) {
+  // Alone the first op is a little faster on p0, but its partner is far slower there.
+  ProblemBuilder problem(2);
+  const int first = problem.AddOp({1, 2}, "pair");
+  const int second = problem.AddOp({50, 3}, "pair");
+  problem.AddEdge(first, second, 0);
+  const CostedGraph costed = problem.Price();
+  for (const Named& heuristic : kAll) {
+    if (std::string(heuristic.name) == "list" || std::string(heuristic.name) == "cpop") continue;
+    EXPECT_EQ(heuristic.schedule(costed).assignment.placement, (std::vector<int>{1, 1})) << heuristic.name;
+  }
+}
+
+// Two cores and both together as a third device.
+ProblemBuilder GangProblem() {
+  ProblemBuilder problem(3);
+  problem.machine.devices[2].units = {0, 1};
+  return problem;
+}
+
+TEST(Heft, UsesAGangWhereThatIsFaster) {
+  ProblemBuilder problem = GangProblem();
+  int before = problem.AddOp({10, 10, 6});
+  for (int i = 0; i < 3; ++i) {
+    const int next = problem.AddOp({10, 10, 6});
+    problem.AddEdge(before, next, 0);
+    before = next;
+  }
+  const CostedGraph costed = problem.Price();
+  EXPECT_EQ(Heft(costed).assignment.placement, (std::vector<int>{2, 2, 2, 2}));
+  EXPECT_DOUBLE_EQ(Simulated(costed, Heft(costed)), 24);
+}
+
+TEST(Heft, LeavesAGangAloneWhereItsUnitsDoBetterApart) {
+  ProblemBuilder problem = GangProblem();
+  problem.AddOp({10, 10, 11});
+  problem.AddOp({10, 10, 11});
+  const CostedGraph costed = problem.Price();
+  EXPECT_DOUBLE_EQ(Simulated(costed, Heft(costed)), 10);
+}
+
+TEST(Sequential, StaysOnTheDeviceOfTheLeastTotal) {
+  ProblemBuilder problem(3);
+  problem.AddOp({5, 4, 9});
+  problem.AddOp({5, 4, 1});
+  problem.AddOp({5, 4, 9});
+  const CostedGraph costed = problem.Price();
+  EXPECT_EQ(ScheduleSequential(costed).assignment.placement, (std::vector<int>{1, 1, 1}));
+  EXPECT_DOUBLE_EQ(ScheduleSequential(costed).makespan, 12);
+}
+
+TEST(Sequential, LeavesItsDeviceOnlyForWhatThatCannotRun) {
+  ProblemBuilder problem(3);
+  problem.AddOp({5, 1, 9});
+  problem.AddOp({5, kNever, 3});
+  problem.AddOp({5, 1, 9});
+  const CostedGraph costed = problem.Price();
+  EXPECT_EQ(ScheduleSequential(costed).assignment.placement, (std::vector<int>{1, 2, 1}));
+}
+
+TEST(ListSchedulers, DoNotCareWhatEqualDevicesAreCalled) {
+  Random random(4);
+  for (int i = 0; i < 50; ++i) {
+    const ComputationGraph graph = testing::RandomGraph(random, {.most_ops = 40, .kinds = false});
+    ProblemBuilder problem(4, 2);
+    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, problem.machine), SingleOpGroups(graph));
+    std::reverse(problem.machine.devices.begin(), problem.machine.devices.end());
+    const CostedGraph renamed = MakeCostedGraph(*MakeAnalyticCostModel(graph, problem.machine), SingleOpGroups(graph));
+    for (const Named& heuristic : kAll)
+      EXPECT_EQ(heuristic.schedule(costed).makespan, heuristic.schedule(renamed).makespan) << heuristic.name;
+  }
+}
+
+}  // namespace
+}  // namespace millrace
