@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "millrace/workloads/models.h"
+
+// The builders behind MakeModel, one file each. Sizes are in range and belong to the model; those that do not fit
+// together throw InvalidInput.
+namespace millrace {
+
+Model MakeInceptionV3(const ModelOptions& options);
+Model MakeResnet50(const ModelOptions& options);
+Model MakeSqueezenet(const ModelOptions& options);
+Model MakeMobilenetV2(const ModelOptions& options);
+Model MakeBertBase(const ModelOptions& options);
+Model MakeLstmLm(const ModelOptions& options);
+Model MakeTowers(const ModelOptions& options);
+
+}  // namespace millrace

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "millrace/formats/model.h"
+
+// Well-known networks as real, runnable ONNX models with seeded random weights, scaled so that activations keep about
+// the size of the input through all layers and outputs depend on every weight.
+//
+//   inception_v3   Szegedy et al. 2016, without the auxiliary head; 299 x 299
+//   resnet50       He et al. 2016, stride in the 3 x 3 convolution (v1.5); --layers 50, 101 or 152; 224 x 224
+//   squeezenet     Iandola et al. 2016, version 1.1; 224 x 224
+//   mobilenet_v2   Sandler et al. 2018; 224 x 224
+//   bert_base      Devlin et al. 2019, with pooler, every token attended to; inputs are int64 ids of tokens and
+//   segments lstm_lm        the medium language model of Zaremba et al. 2014; input int64 ids, sequence x batch towers
+//   eight towers of four small Gemm + Relu on one input, concatenated
+//
+// The convolutional ones take float32 images, batch x 3 x image x image, and give batch x 1000 logits.
+namespace millrace {
+
+// A size left out is the network's own; one that a network does not have is refused.
+struct ModelOptions {
+  std::uint64_t seed = 0;
+  bool draw_weights = true;           // false: each weight is one number, repeated; enough for its graph, and quick
+  std::optional<std::int64_t> batch;  // 1; towers: 16
+  std::optional<std::int64_t> image;  // height and width
+  std::optional<double> width;  // factor on the channels of convolutions, which are then rounded to multiples of 8
+  std::optional<std::int64_t> layers;
+  std::optional<std::int64_t> hidden;
+  std::optional<std::int64_t> heads;
+  std::optional<std::int64_t> sequence;
+  std::optional<std::int64_t> vocabulary;
+  std::optional<std::int64_t> towers;
+  std::optional<std::int64_t> chunks;      // lstm_lm: pieces of the sequence, each an LSTM node that hands on its state
+  bool keep_batch_normalization = false;   // as nodes of their own, not folded into the convolutions before
+  bool split_layer_normalization = false;  // into nine nodes of opset 13, not one of opset 17
+};
+
+const std::vector<std::string>& ModelNames();
+
+// Throws InvalidInput for an unknown name, and for sizes that the network does not have or that do not fit together.
+Model MakeModel(std::string_view name, const ModelOptions& options);
+
+}  // namespace millrace
