@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/formats/plan_json.h"
+
+#include "millrace/errors/errors.h"
+#include "millrace/formats/atomic_file.h"
+#include "millrace/formats/json_value.h"
+#include "millrace/formats/json_write.h"
+#include "millrace/formats/machine_members.h"
+#include "millrace/plan/hash.h"
+#include "millrace/plan/verify.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::string_view kFormat = "millrace.plan";
+
+double SecondsAt(const JsonPlace& place) {
+  const double seconds = place.Number();
+  if (seconds < 0) place.Refuse("is negative; times are >= 0");
+  return seconds;
+}
+
+}  // namespace
+
+PlanRecord ParsePlanJson(std::string_view text) {
+  PlanRecord record;
+  const JsonStream stream{{"groups"}, [&record](const JsonPlace& element, std::string_view) {
+                            record.plan.groups.push_back(element.Integers());
+                          }};
+  const JsonValue value = ParseJson(text, stream);
+  const JsonPlace root(value);
+  CheckFormat(root, kFormat);
+  static_cast<void>(root.Member("groups").Size());
+  record.plan.placement = root.Member("placement").Integers();
+  record.plan.sequence = root.Member("sequence").Integers();
+  record.machine = MachineAt(root.Member("machine"));
+  // A plan written by hand need not say where it comes from.
+  if (const auto name = root.Optional("graph")) record.graph_name = name->Text();
+  if (const auto hash = root.Optional("graph_hash")) record.graph_hash = hash->Text();
+  if (const auto method = root.Optional("method")) record.method = method->Text();
+  if (const auto seed = root.Optional("seed")) record.seed = seed->Unsigned();
+  if (const auto seconds = root.Optional("proxy_seconds")) record.proxy_seconds = SecondsAt(*seconds);
+  if (const auto seconds = root.Optional("target_seconds")) record.target_seconds = SecondsAt(*seconds);
+  return record;
+}
+
+std::string PlanJson(const PlanRecord& record) {
+  std::string out = "{\"format\":\"millrace.plan\",\"version\":1,\"graph\":";
+  AppendJsonText(out, record.graph_name);
+  out += ",\"graph_hash\":";
+  AppendJsonText(out, record.graph_hash);
+  out += ",\n\"machine\":";
+  AppendMachine(out, record.machine);
+  out += ",\n\"method\":";
+  AppendJsonText(out, record.method);
+  out += ",\"seed\":" + std::to_string(record.seed) + ",\n\"groups\":[";
+  for (std::size_t g = 0; g < record.plan.groups.size(); ++g) {
+    if (g > 0) out += ',';
+    AppendJsonIntegers(out, record.plan.groups[g]);
+  }
+  out += "],\n\"placement\":";
+  AppendJsonIntegers(out, record.plan.placement);
+  out += ",\n\"sequence\":";
+  AppendJsonIntegers(out, record.plan.sequence);
+  out += ",\n\"proxy_seconds\":";
+  AppendJsonNumber(out, record.proxy_seconds);
+  if (record.target_seconds) {
+    out += ",\"target_seconds\":";
+    AppendJsonNumber(out, *record.target_seconds);
+  }
+  out += "}\n";
+  return out;
+}
+
+PlanRecord LoadPlan(const std::string& path, const ComputationGraph& graph) {
+  const std::string text = ReadWholeFile(path);
+  try {
+    PlanRecord record = ParsePlanJson(text);
+    if (!record.graph_hash.empty() && record.graph_hash != GraphHash(graph)) {
+      throw InvalidInput("the plan was made for another graph (its graph_hash is not this graph's, " +
+                         GraphHash(graph) + "); make one for this graph with millrace schedule");
+    }
+    VerifyPlan(graph, record.machine, record.plan);
+    return record;
+  } catch (const InvalidInput& error) {
+    throw error.InFile(path);
+  }
+}
+
+}  // namespace millrace

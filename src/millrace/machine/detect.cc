@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/machine/detect.h"
+
+#include <hwloc.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "millrace/machine/cgroup.h"
+
+namespace millrace {
+namespace {
+
+// With all gangs there are less than twice as many devices as processors, and a machine has at most 1024 devices.
+constexpr std::size_t kMostProcessors = 512;
+
+// One core seldom draws more than 10e9 bytes/s from memory on its own, and four of them come near what the memory of a
+// socket gives; profiling replaces both.
+constexpr double kBandwidthPerProcessor = 10e9;
+constexpr double kMostBandwidthShares = 4;
+
+// Handing a group to a worker that spins costs about a microsecond; a gang also meets at a barrier.
+constexpr double kLaunchSeconds = 1e-6;
+constexpr double kGangLaunchSeconds = 3e-6;
+
+// Operating-system numbers of the processors our affinity mask allows, ascending.
+std::vector<int> AllowedProcessors() {
+  for (int size = 1024; size <= (1 << 20); size *= 2) {
+    cpu_set_t* set = CPU_ALLOC(size);
+    const std::size_t bytes = CPU_ALLOC_SIZE(size);
+    std::vector<int> processors;
+    const bool read = set != nullptr && sched_getaffinity(0, bytes, set) == 0;
+    for (int cpu = 0; read && cpu < size; ++cpu) {
+      if (CPU_ISSET_S(cpu, bytes, set)) processors.push_back(cpu);
+    }
+    CPU_FREE(set);
+    if (!processors.empty()) return processors;
+  }
+  std::vector<int> processors;
+  const int count = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  for (int cpu = 0; cpu < count; ++cpu) processors.push_back(cpu);
+  return processors;
+}
+
+// The same processors with those that share caches and sockets side by side, as far as hwloc can tell.
+std::vector<int> NeighboursTogether(std::vector<int> processors) {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) return processors;
+  std::vector<int> ordered;
+  if (hwloc_topology_load(topology) == 0) {
+    hwloc_obj_t unit = nullptr;
+    while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr) {
+      const int cpu = static_cast<int>(unit->os_index);
+      const auto found = std::find(processors.begin(), processors.end(), cpu);
+      if (found == processors.end()) continue;
+      processors.erase(found);
+      ordered.push_back(cpu);
+    }
+  }
+  hwloc_topology_destroy(topology);
+  ordered.insert(ordered.end(), processors.begin(), processors.end());
+  return ordered;
+}
+
+struct ProcessorFacts {
+  double hertz = 0;
+  double flops_per_cycle = 8;
+};
+
+ProcessorFacts ReadProcessorFacts(const std::vector<int>& processors) {
+  ProcessorFacts facts;
+  double megahertz = 0;
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    if (line.starts_with("cpu MHz")) {
+      megahertz = std::max(megahertz, std::strtod(line.c_str() + colon + 1, nullptr));
+    } else if (line.starts_with("flags")) {
+      std::istringstream words(line.substr(colon + 1));
+      bool avx512f = false, avx2 = false, fma = false;
+      for (std::string word; words >> word;) {
+        avx512f |= word == "avx512f";
+        avx2 |= word == "avx2";
+        fma |= word == "fma";
+      }
+      // Single precision: two units, each a multiply and an add on 16, 8 or (without fused multiply-add) 4 / 2 lanes.
+      facts.flops_per_cycle = avx512f ? 64 : avx2 && fma ? 32 : 8;
+    }
+  }
+  for (const int cpu : processors) {
+    std::ifstream most("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/cpuinfo_max_freq");
+    double kilohertz = 0;
+    if (most >> kilohertz) megahertz = std::max(megahertz, kilohertz / 1e3);
+  }
+  constexpr double kUsualMegahertz = 2000;
+  const bool believable = std::isfinite(megahertz) && megahertz >= 100 && megahertz <= 20000;
+  facts.hertz = (believable ? megahertz : kUsualMegahertz) * 1e6;
+  return facts;
+}
+
+std::optional<double> InstalledMemory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("MemTotal:")) continue;
+    const double kibibytes = std::strtod(line.c_str() + sizeof("MemTotal:") - 1, nullptr);
+    if (kibibytes > 0) return kibibytes * 1024;
+  }
+  return std::nullopt;
+}
+
+Device DeviceOver(std::vector<int> units, const ProcessorFacts& facts, std::optional<double> memory_bytes) {
+  const double count = static_cast<double>(units.size());
+  Device device;
+  device.name = "cpu";
+  // A gang's first and last processors tell it from the others of its size.
+  device.name += units.size() == 1 ? std::to_string(units.front())
+                                   : "s" + std::to_string(units.front()) + "-" + std::to_string(units.back());
+  device.kind = units.size() == 1 ? "cpu" : "cpu_x" + std::to_string(units.size());
+  device.flops_per_second = count * facts.hertz * facts.flops_per_cycle;
+  device.memory_bandwidth = kBandwidthPerProcessor * std::min(count, kMostBandwidthShares);
+  device.memory_bytes = memory_bytes;
+  device.launch_seconds = units.size() == 1 ? kLaunchSeconds : kGangLaunchSeconds;
+  device.units = std::move(units);
+  return device;
+}
+
+}  // namespace
+
+Machine DetectHost() {
+  std::vector<int> processors = NeighboursTogether(AllowedProcessors());
+  const CgroupLimits limits = ReadCgroupLimits("");
+  std::size_t count = std::min(processors.size(), kMostProcessors);
+  if (limits.processors && *limits.processors < static_cast<double>(count))
+    count = std::max<std::size_t>(1, static_cast<std::size_t>(*limits.processors));
+  processors.resize(count);
+
+  const ProcessorFacts facts = ReadProcessorFacts(processors);
+  std::optional<double> memory = InstalledMemory();
+  if (limits.memory_bytes) memory = std::min(*limits.memory_bytes, memory.value_or(*limits.memory_bytes));
+
+  Machine machine;
+  machine.name = "this";
+  const auto add = [&](std::size_t first, std::size_t size) {
+    const auto begin = processors.begin() + static_cast<std::ptrdiff_t>(first);
+    machine.devices.push_back(
+        DeviceOver(std::vector<int>(begin, begin + static_cast<std::ptrdiff_t>(size)), facts, memory));
+  };
+  for (std::size_t size = 1; size < count; size *= 2) {
+    for (std::size_t first = 0; first + size <= count; first += size) add(first, size);
+  }
+  add(0, count);
+  return machine;
+}
+
+}  // namespace millrace
