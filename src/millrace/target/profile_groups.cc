@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "millrace/random/random.h"
@@ -13,6 +14,7 @@
 #include "millrace/runtime/one_openmp_thread.h"
 #include "millrace/runtime/progress.h"
 #include "millrace/runtime/reorder.h"
+#include "millrace/runtime/worker_pool.h"
 #include "millrace/target/random_inputs.h"
 #include "millrace/target/statistics.h"
 
@@ -37,7 +39,7 @@ void Read(const std::byte* bytes, std::size_t size, std::size_t worker, std::siz
 // One group with buffers of its own, ready to be run again and again.
 class ProfiledGroup {
  public:
-  ProfiledGroup(const Model& model, std::span<const int> nodes, std::size_t workers, const ProfileOptions& options)
+  ProfiledGroup(const Model& model, std::span<const int> nodes, std::size_t workers, const ProfileGroupOptions& options)
       : options_(options), workers_(workers), times_(static_cast<std::size_t>(std::max(options.most_runs, 1))) {
     const OneOpenMpThread one_thread;
     KernelRequest request;
@@ -73,11 +75,11 @@ class ProfiledGroup {
     }
   }
 
-  double Measure(WorkerPool& pool, std::span<const int> workers) {
-    std::vector<std::size_t> share(static_cast<std::size_t>(pool.size()), 0);
-    for (std::size_t i = 0; i < workers.size(); ++i) share[static_cast<std::size_t>(workers[i])] = i;
+  double Measure(WorkerPool& pool) {
+    std::vector<int> all(workers_);
+    std::iota(all.begin(), all.end(), 0);
     started_ = std::chrono::steady_clock::now();
-    pool.Run(workers, [&](int worker) { Work(share[static_cast<std::size_t>(worker)]); });
+    pool.Run(all, [this](int worker) { Work(static_cast<std::size_t>(worker)); });
     const std::span<const double> taken(times_.data(), runs_);
     return options_.minimum ? Quantile(taken, 0) : Median(taken);
   }
@@ -123,7 +125,7 @@ class ProfiledGroup {
     }
   }
 
-  const ProfileOptions options_;
+  const ProfileGroupOptions options_;
   const std::size_t workers_;
   std::unique_ptr<Kernel> kernel_;
   std::vector<std::shared_ptr<std::byte>> memory_;
@@ -141,9 +143,10 @@ class ProfiledGroup {
 
 }  // namespace
 
-double ProfileGroup(const Model& model, std::span<const int> nodes, WorkerPool& pool, std::span<const int> workers,
-                    const ProfileOptions& options) {
-  return ProfiledGroup(model, nodes, workers.size(), options).Measure(pool, workers);
+double ProfileGroup(const Model& model, std::span<const int> nodes, std::span<const int> cpus,
+                    const ProfileGroupOptions& options) {
+  WorkerPool pool({cpus.begin(), cpus.end()});
+  return ProfiledGroup(model, nodes, cpus.size(), options).Measure(pool);
 }
 
 }  // namespace millrace

@@ -6,7 +6,6 @@
 
 #include "millrace/formats/model.h"
 #include "millrace/runtime/weight_cache.h"
-#include "millrace/runtime/worker_pool.h"
 
 // Measuring one fusion group alone on one device of this host: what the calibrated cost model is made of. Seconds.
 namespace millrace {
@@ -16,7 +15,7 @@ namespace millrace {
 // equally long on one device, so one of them is measured.
 std::string GroupSignature(const Model& model, std::span<const int> nodes);
 
-struct ProfileOptions {
+struct ProfileGroupOptions {
   double seconds = 0.01;  // to spend on the group's runs, preparation aside
   int least_runs = 5;
   int most_runs = 100;
@@ -24,10 +23,11 @@ struct ProfileOptions {
   WeightCache* weights = nullptr;  // shared with other kernels of the model where given
 };
 
-// Seconds of one run of the group on the pool's workers `workers` (one for a core, several for a gang), as in the midst
-// of a plan: its weights have left the core's own cache since the last run, its inputs, in the layout their producers
-// like, have just been written. Precondition: the group is legal. Throws InvalidInput where the runtime lacks an op.
-double ProfileGroup(const Model& model, std::span<const int> nodes, WorkerPool& pool, std::span<const int> workers,
-                    const ProfileOptions& options = {});
+// Seconds of one run of the group on these processors of ours (one for a core, several for a gang), as in the midst of
+// a plan: its weights have left the core's own cache since the last run, its inputs, in the layout their producers
+// like, have just been written. Precondition: the group is legal. Throws InvalidInput where the runtime lacks an op of
+// it, or where a processor is not ours to use.
+double ProfileGroup(const Model& model, std::span<const int> nodes, std::span<const int> cpus,
+                    const ProfileGroupOptions& options = {});
 
 }  // namespace millrace
