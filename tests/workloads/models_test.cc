@@ -5,6 +5,7 @@
 #include <set>
 
 #include "millrace/errors/errors.h"
+#include "tests/workloads/small_models.h"
 
 namespace millrace {
 namespace {
@@ -12,33 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-// Sizes at which a model is made, checked and written in a moment.
-ModelOptions SmallOptions(const std::string& name) {
-  ModelOptions options;
-  if (name == "bert_base") {
-    options.layers = 2;
-    options.hidden = 48;
-    options.heads = 4;
-    options.sequence = 10;
-    options.vocabulary = 100;
-    options.batch = 3;
-  } else if (name == "lstm_lm") {
-    options.hidden = 24;
-    options.sequence = 9;
-    options.vocabulary = 50;
-    options.batch = 2;
-    options.chunks = 4;
-  } else if (name == "towers") {
-    options.hidden = 32;
-    options.batch = 5;
-  } else {
-    options.width = 0.25;
-    options.image = name == "inception_v3" ? 96 : 64;
-    options.batch = 2;
-  }
-  return options;
-}
 
 Model GraphOnly(const std::string& name, ModelOptions options = {}) {
   options.draw_weights = false;
@@ -288,9 +262,13 @@ TEST(Models, RefuseSizesTheyDoNotHaveInOneLine) {
   refuses(
       "bert_base", [](ModelOptions& o) { o.heads = 7; }, "768 does not split into 7 heads");
   refuses(
-      "bert_base", [](ModelOptions& o) { o.hidden = 1 << 20; }, "make the model smaller");
+      "bert_base", [](ModelOptions& o) { o.hidden = o.heads = 1 << 20; }, "make the model smaller");
   refuses(
       "resnet50", [](ModelOptions& o) { o.image = o.batch = 1 << 20; }, "make the model smaller");
+  refuses(
+      "bert_base", [](ModelOptions& o) { o.layers = 1 << 20; }, "make the model smaller");
+  refuses(
+      "towers", [](ModelOptions& o) { o.towers = o.layers = 1 << 20; }, "make the model smaller");
   refuses(
       "lstm_lm", [](ModelOptions& o) { o.chunks = 36; }, "no 36 chunks");
 }

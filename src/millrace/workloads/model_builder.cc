@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 30;
 constexpr std::uint64_t kMostDrawnBytes = 2'000'000'000;
+constexpr std::size_t kMostNodes = 500'000;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;  // of one value
 
 // Throws InvalidInput for a dimension below 1 or a product that is out of all proportion.
@@ -124,6 +125,10 @@ int ModelBuilder::Integers(const std::string& role, const std::vector<std::int64
 }
 
 void ModelBuilder::BeginNode(std::string op_type, std::vector<int> inputs, Attributes attributes) {
+  if (model_.nodes.size() == kMostNodes) {
+    throw InvalidInput(
+        fmt::format("{}: it would have more than {} ops: make the model smaller", model_.name, kMostNodes));
+  }
   Node node;
   node.name = NextName(op_type);
   node.op_type = std::move(op_type);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "millrace/workloads/models.h"
+
+namespace millrace {
+
+// Sizes at which a model is made, checked and written in a moment.
+inline ModelOptions SmallOptions(const std::string& name) {
+  ModelOptions options;
+  if (name == "bert_base") {
+    options.layers = 2;
+    options.hidden = 48;
+    options.heads = 4;
+    options.sequence = 10;
+    options.vocabulary = 100;
+    options.batch = 3;
+  } else if (name == "lstm_lm") {
+    options.hidden = 24;
+    options.sequence = 9;
+    options.vocabulary = 50;
+    options.batch = 2;
+    options.chunks = 4;
+  } else if (name == "towers") {
+    options.hidden = 32;
+    options.batch = 5;
+  } else {
+    options.width = 0.25;
+    options.image = name == "inception_v3" ? 96 : 64;
+    options.batch = 2;
+  }
+  return options;
+}
+
+}  // namespace millrace
