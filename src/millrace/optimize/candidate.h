@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "millrace/plan/plan.h"
+
+// A plan on its way through the pipeline: proposed, priced by the proxy, perhaps measured. Seconds.
+namespace millrace {
+
+struct Candidate {
+  Plan plan;
+  std::string method;  // the source that made it, "heft"
+  std::string fusion;  // how its groups were formed: none, greedy, measured
+  double proxy_seconds = 0;
+
+  // Once measured:
+  std::vector<double> times;             // of every run, in order
+  std::optional<double> target_seconds;  // their median; absent: never measured, or failed
+  bool disturbed = false;                // other processes took our processors meanwhile
+  std::string failure;                   // why measuring failed; empty if it did not
+};
+
+}  // namespace millrace

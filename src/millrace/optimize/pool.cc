@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/pool.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "millrace/errors/interrupt.h"
+#include "millrace/heuristics/candidate_source.h"
+#include "millrace/heuristics/fusion.h"
+#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/timeline.h"
+
+namespace millrace {
+namespace {
+
+// Is the group no slower fused than apart, on some device?
+bool FusingPays(const CostModel& model, const std::vector<OpId>& group) {
+  for (int device = 0; device < model.topology().num_devices; ++device) {
+    double apart = 0;
+    for (const OpId op : group) apart += model.GroupSeconds(std::span(&op, 1), device);
+    if (model.GroupSeconds(group, device) <= apart && apart < std::numeric_limits<double>::infinity()) return true;
+  }
+  return false;
+}
+
+FusionGroups GroupsThatPay(const CostModel& model, const FusionGroups& groups) {
+  FusionGroups paying;
+  for (const std::vector<OpId>& group : groups) {
+    if (FusingPays(model, group)) {
+      paying.push_back(group);
+    } else {
+      for (const OpId op : group) paying.push_back({op});
+    }
+  }
+  return paying;
+}
+
+// The best few assignments of one source, by makespan; equal makespans keep the order of arrival.
+class BestFew {
+ public:
+  explicit BestFew(std::size_t most) : most_(most) {}
+
+  bool WouldTake(double makespan) const { return kept_.size() < most_ || makespan < kept_.rbegin()->first; }
+
+  void Take(double makespan, Assignment assignment) {
+    kept_.emplace(makespan, std::move(assignment));
+    if (kept_.size() > most_) kept_.erase(std::prev(kept_.end()));
+  }
+
+  std::multimap<double, Assignment>& kept() { return kept_; }
+
+ private:
+  std::size_t most_;
+  std::multimap<double, Assignment> kept_;
+};
+
+}  // namespace
+
+std::vector<FusionChoice> FusionChoices(const CostModel& model) {
+  std::vector<FusionChoice> choices;
+  const auto add = [&choices](std::string name, FusionGroups groups) {
+    const bool known =
+        std::any_of(choices.begin(), choices.end(), [&groups](const FusionChoice& c) { return c.groups == groups; });
+    if (!known) choices.push_back({std::move(name), std::move(groups)});
+  };
+  add("none", SingleOpGroups(model.graph()));
+  const FusionGroups greedy = GreedyFusion(model.graph());
+  if (!model.graph().group_seconds().empty()) add("measured", GroupsThatPay(model, greedy));
+  add("greedy", greedy);
+  return choices;
+}
+
+Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
+              const std::function<void(int, int)>& progress) {
+  const std::vector<std::string> methods = options.methods.empty() ? HeuristicNames() : options.methods;
+  const int total = static_cast<int>(methods.size() * fusions.size());
+  const Random random(options.seed);
+  SourceBudget budget;
+  budget.samples = std::max<std::int64_t>(1, options.samples / static_cast<std::int64_t>(fusions.size()));
+  Pool pool;
+  int done = 0;
+  for (std::size_t f = 0; f < fusions.size(); ++f) {
+    pool.costed.push_back(MakeCostedGraph(model, fusions[f].groups));
+    const CostedGraph& costed = pool.costed.back();
+    Simulator simulator(costed);
+    for (const std::string& method : methods) {
+      BestFew best(options.keep_per_source);
+      Random stream = random.Fork(static_cast<std::uint64_t>(done));
+      MakeHeuristic(method)->Propose(costed, budget, stream, [&](Assignment assignment) {
+        StopIfInterrupted();
+        ++pool.proposed;
+        const double makespan = simulator.Makespan(assignment);
+        if (!best.WouldTake(makespan)) return;
+        if (FitsInMemory(costed, assignment)) {
+          best.Take(makespan, std::move(assignment));
+        } else {
+          ++pool.infeasible;
+        }
+      });
+      for (auto& [makespan, assignment] : best.kept()) {
+        pool.entries.push_back({static_cast<int>(f), method, std::move(assignment), makespan});
+      }
+      progress(++done, total);
+    }
+  }
+  pool.fusions = std::move(fusions);
+  return pool;
+}
+
+Candidate MakeCandidate(const Pool& pool, const PoolEntry& entry) {
+  const auto fusion = static_cast<std::size_t>(entry.fusion);
+  Candidate candidate;
+  candidate.plan = Plan{pool.costed[fusion].groups, entry.assignment.placement, entry.assignment.sequence};
+  candidate.method = entry.method;
+  candidate.fusion = pool.fusions[fusion].name;
+  candidate.proxy_seconds = entry.proxy_seconds;
+  return candidate;
+}
+
+}  // namespace millrace

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "millrace/cost/costed_graph.h"
+#include "millrace/optimize/candidate.h"
+
+// The candidate pool: every source's plans for every way of fusing, priced by the proxy.
+namespace millrace {
+
+// One way of forming groups, by name.
+struct FusionChoice {
+  std::string name;  // none, greedy, measured
+  FusionGroups groups;
+};
+
+struct PoolOptions {
+  std::vector<std::string> methods;  // heuristics/candidate_source.h; empty: all
+  std::int64_t samples = 1000;       // plans of sources that sample, over all fusion choices
+  std::size_t keep_per_source = 64;  // best plans of one source and fusion choice that stay
+  std::uint64_t seed = 0;
+};
+
+// One plan of the pool, as an assignment of the groups of its fusion choice.
+struct PoolEntry {
+  int fusion = 0;  // index into Pool::fusions
+  std::string method;
+  Assignment assignment;
+  double proxy_seconds = 0;
+};
+
+struct Pool {
+  std::vector<FusionChoice> fusions;
+  std::vector<CostedGraph> costed;  // of each fusion choice
+  std::vector<PoolEntry> entries;   // each valid and within memory; in order of fusion choice, source, makespan
+  std::int64_t proposed = 0;        // plans that sources offered
+  std::int64_t infeasible = 0;      // of those, plans that did not fit in memory
+};
+
+// None, greedy (heuristics/fusion.h), and where the model knows times of fused groups also `measured`: the greedy
+// groups that are no slower fused than apart on the device where fusing helps most, the others taken apart. Equal
+// choices are listed once.
+std::vector<FusionChoice> FusionChoices(const CostModel& model);
+
+// `progress` is told (done, total) after each source. Throws Interrupted.
+Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
+              const std::function<void(int, int)>& progress);
+
+// The entry as a plan to be measured.
+Candidate MakeCandidate(const Pool& pool, const PoolEntry& entry);
+
+}  // namespace millrace

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/target/profile_cache.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "millrace/errors/errors.h"
+#include "millrace/formats/atomic_file.h"
+
+namespace millrace {
+namespace {
+
+constexpr const char* kFormat = "millrace.profile";
+constexpr int kVersion = 1;
+
+std::string FieldOfCpuInfo(const std::string& wanted) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || line.compare(0, wanted.size(), wanted) != 0) continue;
+    const std::size_t value = line.find_first_not_of(' ', colon + 1);
+    return value == std::string::npos ? "" : line.substr(value);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string HostProcessor() {
+  std::string model = FieldOfCpuInfo("model name");
+  if (model.empty()) model = "unknown processor";
+  const std::string flags = " " + FieldOfCpuInfo("flags") + " ";
+  for (const char* set : {"amx_bf16", "avx512f", "avx2", "avx", "sse4_2"}) {
+    if (flags.find(std::string(" ") + set + " ") != std::string::npos) return model + ", " + set;
+  }
+  return model;
+}
+
+ProfileCache::ProfileCache(std::string path) : path_(std::move(path)) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path_, ignored)) return;
+  Load(ReadWholeFile(path_));
+}
+
+void ProfileCache::Load(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  const nlohmann::json header = nlohmann::json::parse(line, nullptr, false);
+  if (!header.is_object() || header.value("format", nlohmann::json()) != kFormat ||
+      header.value("version", nlohmann::json()) != kVersion ||
+      header.value("processor", nlohmann::json()) != HostProcessor()) {
+    warning_ = path_ + ": not a profile of this processor (" + HostProcessor() + "); measuring anew";
+    return;
+  }
+  std::size_t torn = 0;
+  while (std::getline(lines, line)) {
+    const nlohmann::json entry = nlohmann::json::parse(line, nullptr, false);
+    const bool whole = entry.is_object() && entry.contains("signature") && entry["signature"].is_string() &&
+                       entry.contains("units") && entry["units"].is_number_integer() && entry.contains("seconds") &&
+                       entry["seconds"].is_number() && std::isfinite(entry["seconds"].get<double>()) &&
+                       entry["seconds"].get<double>() > 0;
+    if (whole) {
+      seconds_[{entry["signature"].get<std::string>(), entry["units"].get<int>()}] = entry["seconds"].get<double>();
+    } else {
+      ++torn;
+    }
+  }
+  if (torn > 0) warning_ = path_ + ": " + std::to_string(torn) + " lines are no profile entries; measuring those anew";
+}
+
+std::optional<double> ProfileCache::Find(const std::string& signature, int units) const {
+  const auto found = seconds_.find({signature, units});
+  if (found == seconds_.end()) return std::nullopt;
+  return found->second;
+}
+
+void ProfileCache::Add(const std::string& signature, int units, double seconds) {
+  seconds_[{signature, units}] = seconds;
+  changed_ = true;
+}
+
+void ProfileCache::Save() {
+  if (path_.empty() || !changed_) return;
+  std::string text =
+      nlohmann::ordered_json{{"format", kFormat}, {"version", kVersion}, {"processor", HostProcessor()}}.dump() + "\n";
+  for (const auto& [key, seconds] : seconds_) {
+    text += nlohmann::ordered_json{{"signature", key.first}, {"units", key.second}, {"seconds", seconds}}.dump() + "\n";
+  }
+  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) throw WorkFailed(folder.string() + ": cannot make this folder for the profile cache: " + error.message());
+  WriteFileAtomically(path_, text);
+  changed_ = false;
+}
+
+std::string DefaultProfileCachePath() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  if (cache != nullptr && *cache == '/') return std::string(cache) + "/millrace/profile.jsonl";
+  if (home != nullptr && *home == '/') return std::string(home) + "/.cache/millrace/profile.jsonl";
+  return "";
+}
+
+}  // namespace millrace

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+// Measured times of groups on this kind of CPU, kept between runs so that each is measured once. Seconds.
+namespace millrace {
+
+// The CPU model and widest vector instruction set of this host, "Intel(R) Xeon(R) Processor, avx512f": times measured
+// on another are not believed.
+std::string HostProcessor();
+
+// Reads what the file holds for this processor and remembers what is added until Save. The file is JSON lines: a header
+// that names format, version and processor, then one entry a line. A missing file is an empty cache; one of another
+// processor or version, or with torn lines, loses those lines with a warning, never the run. One object serves one
+// thread.
+class ProfileCache {
+ public:
+  // In memory only.
+  ProfileCache() = default;
+  explicit ProfileCache(std::string path);
+
+  // Key: what the group is (target/profile_groups.h) and on how many units it ran.
+  std::optional<double> Find(const std::string& signature, int units) const;
+  void Add(const std::string& signature, int units, double seconds);
+
+  // Writes the file anew, whole. Does nothing without a path or news. Throws WorkFailed.
+  void Save();
+
+  const std::string& path() const { return path_; }
+  const std::string& warning() const { return warning_; }  // what was wrong with the file; empty if nothing
+
+ private:
+  void Load(const std::string& text);
+
+  std::string path_;
+  std::string warning_;
+  std::map<std::pair<std::string, int>, double> seconds_;
+  bool changed_ = false;
+};
+
+// Where the cache lies unless told otherwise: $XDG_CACHE_HOME/millrace or ~/.cache/millrace; empty where neither is
+// set.
+std::string DefaultProfileCachePath();
+
+}  // namespace millrace

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/target/profile_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace millrace {
+namespace {
+
+class ProfileCacheFile : public ::testing::Test {
+ protected:
+  ProfileCacheFile()
+      : folder_(std::filesystem::path(::testing::TempDir()) / ("profile_cache_" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~ProfileCacheFile() override { std::filesystem::remove_all(folder_); }
+
+  std::string path() const { return (folder_ / "deeper" / "profile.jsonl").string(); }
+  std::string Text() const {
+    std::ifstream file(path());
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  void Write(const std::string& text) const { std::ofstream(path()) << text; }
+  void SaveTwoEntries() const {
+    ProfileCache cache(path());
+    cache.Add("Conv a", 1, 2.5e-3);
+    cache.Add("Conv a", 2, 0.1 + 0.2);
+    cache.Save();
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ProfileCacheFile, ReadsBackWhatItSavedToTheLastBit) {
+  SaveTwoEntries();
+  const ProfileCache cache(path());
+  EXPECT_EQ(cache.Find("Conv a", 1), 2.5e-3);
+  EXPECT_EQ(cache.Find("Conv a", 2), 0.1 + 0.2);
+  EXPECT_EQ(cache.Find("Conv a", 4), std::nullopt);
+  EXPECT_EQ(cache.Find("Conv b", 1), std::nullopt);
+  EXPECT_EQ(cache.warning(), "");
+}
+
+TEST_F(ProfileCacheFile, NamesTheProcessorItWasMeasuredOn) {
+  SaveTwoEntries();
+  EXPECT_THAT(Text(), ::testing::HasSubstr(HostProcessor()));
+}
+
+TEST_F(ProfileCacheFile, DoesNotBelieveTimesOfAnotherProcessor) {
+  SaveTwoEntries();
+  std::string text = Text();
+  text.replace(text.find(HostProcessor()), HostProcessor().size(), "Some Other Processor, avx9000");
+  Write(text);
+  const ProfileCache cache(path());
+  EXPECT_EQ(cache.Find("Conv a", 1), std::nullopt);
+  EXPECT_THAT(cache.warning(), ::testing::HasSubstr("not a profile of this processor"));
+}
+
+TEST_F(ProfileCacheFile, KeepsWholeEntriesOfAFileCutOffAnywhere) {
+  SaveTwoEntries();
+  const std::string text = Text();
+  const std::size_t header = text.find('\n') + 1;
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    Write(text.substr(0, length));
+    const ProfileCache cache(path());
+    for (const int units : {1, 2}) {
+      const std::optional<double> found = cache.Find("Conv a", units);
+      if (length < header - 1) {
+        EXPECT_FALSE(found) << length;
+      } else if (found) {
+        EXPECT_EQ(*found, units == 1 ? 2.5e-3 : 0.1 + 0.2) << length;
+      }
+    }
+  }
+}
+
+TEST_F(ProfileCacheFile, IgnoresEntriesThatAreNoTimes) {
+  SaveTwoEntries();
+  Write(Text() + "{\"signature\":\"Conv b\",\"units\":1,\"seconds\":-1}\n{\"signature\":7}\n[]\nnonsense\n");
+  const ProfileCache cache(path());
+  EXPECT_EQ(cache.Find("Conv a", 1), 2.5e-3);
+  EXPECT_EQ(cache.Find("Conv b", 1), std::nullopt);
+  EXPECT_THAT(cache.warning(), ::testing::HasSubstr("4 lines"));
+}
+
+TEST(ProfileCache, WithoutAPathKeepsTimesInMemory) {
+  ProfileCache cache;
+  cache.Add("Gemm", 1, 1.0);
+  cache.Save();
+  EXPECT_EQ(cache.Find("Gemm", 1), 1.0);
+}
+
+}  // namespace
+}  // namespace millrace
