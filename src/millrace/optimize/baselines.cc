@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/baselines.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "millrace/heuristics/candidate_source.h"
+#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/timeline.h"
+
+namespace millrace {
+namespace {
+
+constexpr double kCannotRun = std::numeric_limits<double>::infinity();
+
+// Seconds of all groups one after the other, each where `placement` puts it.
+double TotalSeconds(const CostedGraph& costed, const std::vector<int>& placement) {
+  double total = 0;
+  for (int group = 0; group < costed.num_groups; ++group)
+    total += costed.Seconds(group, placement[static_cast<std::size_t>(group)]);
+  return total;
+}
+
+// Everything on `device`; what cannot run there goes, with what it must share a device with, where it is fastest.
+std::vector<int> PlaceOn(const CostedGraph& costed, int device) {
+  const auto devices = static_cast<std::size_t>(costed.num_devices);
+  std::vector<double> tied_seconds(static_cast<std::size_t>(costed.num_colocations) * devices, 0.0);
+  for (int group = 0; group < costed.num_groups; ++group) {
+    const std::int32_t tied = costed.colocation[static_cast<std::size_t>(group)];
+    if (tied < 0) continue;
+    for (std::size_t d = 0; d < devices; ++d)
+      tied_seconds[static_cast<std::size_t>(tied) * devices + d] += costed.Seconds(group, static_cast<int>(d));
+  }
+  std::vector<int> placement(static_cast<std::size_t>(costed.num_groups), device);
+  for (int group = 0; group < costed.num_groups; ++group) {
+    if (costed.Seconds(group, device) != kCannotRun) continue;
+    const std::int32_t tied = costed.colocation[static_cast<std::size_t>(group)];
+    const double* const row = tied >= 0 ? tied_seconds.data() + static_cast<std::size_t>(tied) * devices
+                                        : costed.seconds.data() + static_cast<std::size_t>(group) * devices;
+    placement[static_cast<std::size_t>(group)] = static_cast<int>(std::min_element(row, row + devices) - row);
+  }
+  return placement;
+}
+
+// Everything on the best of the devices with this many units, in topological order.
+Assignment OneAfterTheOther(const CostedGraph& costed, int units) {
+  Assignment best;
+  double least = kCannotRun;
+  for (int device = 0; device < costed.num_devices; ++device) {
+    if (costed.topology.UnitsOf(device) != units) continue;
+    std::vector<int> placement = PlaceOn(costed, device);
+    const double total = TotalSeconds(costed, placement);
+    if (!best.placement.empty() && total >= least) continue;
+    least = total;
+    best.placement = std::move(placement);
+  }
+  best.sequence.assign(costed.topological_order.begin(), costed.topological_order.end());
+  return best;
+}
+
+std::optional<Baseline> BestOverFusions(const Pool& pool, std::string name, std::string meaning,
+                                        const std::function<Assignment(const CostedGraph&)>& assign) {
+  std::optional<PoolEntry> best;
+  for (std::size_t f = 0; f < pool.fusions.size(); ++f) {
+    Assignment assignment = assign(pool.costed[f]);
+    if (!FitsInMemory(pool.costed[f], assignment)) continue;
+    const double makespan = Simulator(pool.costed[f]).Makespan(assignment);
+    if (!best || makespan < best->proxy_seconds)
+      best = PoolEntry{static_cast<int>(f), name, std::move(assignment), makespan};
+  }
+  if (!best) return std::nullopt;
+  return Baseline{std::move(name), std::move(meaning), MakeCandidate(pool, *best)};
+}
+
+}  // namespace
+
+std::vector<Baseline> MakeBaselines(const Pool& pool, const Machine& machine) {
+  std::size_t fewest = machine.devices.front().units.size();
+  std::size_t most = fewest;
+  for (const Device& device : machine.devices) {
+    fewest = std::min(fewest, device.units.size());
+    most = std::max(most, device.units.size());
+  }
+  std::vector<Baseline> baselines;
+  const auto add = [&](std::string name, std::string meaning,
+                       const std::function<Assignment(const CostedGraph&)>& assign) {
+    std::optional<Baseline> baseline = BestOverFusions(pool, std::move(name), std::move(meaning), assign);
+    if (baseline) baselines.push_back(std::move(*baseline));
+  };
+  add("sequential",
+      "one op after the other on one device of " + std::to_string(fewest) + (fewest == 1 ? " unit" : " units"),
+      [fewest](const CostedGraph& costed) { return OneAfterTheOther(costed, static_cast<int>(fewest)); });
+  if (most > fewest) {
+    add("all-cores", "one op after the other, each on all " + std::to_string(most) + " units: the usual default",
+        [most](const CostedGraph& costed) { return OneAfterTheOther(costed, static_cast<int>(most)); });
+  }
+  add("heft", "the HEFT heuristic, placement and order", [](const CostedGraph& costed) {
+    Assignment answer;
+    Random unused(0);
+    MakeHeuristic("heft")->Propose(costed, SourceBudget{}, unused,
+                                   [&answer](Assignment offered) { answer = std::move(offered); });
+    return answer;
+  });
+  return baselines;
+}
+
+}  // namespace millrace

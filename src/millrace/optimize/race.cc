@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/race.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "millrace/errors/interrupt.h"
+#include "millrace/target/disturbance.h"
+#include "millrace/target/measurement.h"
+
+namespace millrace {
+namespace {
+
+struct Runner {
+  Candidate* candidate;
+  std::unique_ptr<LoadedPlan> loaded;
+
+  bool RunOnce() {
+    try {
+      candidate->times.push_back(loaded->Run());
+      return true;
+    } catch (const MeasurementFailed& failure) {
+      candidate->failure = failure.what();
+      return false;
+    }
+  }
+};
+
+std::vector<Runner> LoadAll(Target& target, std::vector<Candidate>& candidates) {
+  std::vector<Runner> runners;
+  for (Candidate& candidate : candidates) {
+    if (candidate.target_seconds || !candidate.failure.empty()) continue;
+    StopIfInterrupted();
+    try {
+      runners.push_back({&candidate, target.Load(candidate.plan)});
+    } catch (const MeasurementFailed& failure) {
+      candidate.failure = failure.what();
+    }
+  }
+  return runners;
+}
+
+// The median of the leader among those still running, and the survivors of this round.
+void DropTheSlow(std::vector<Runner>& runners, const RaceOptions& options) {
+  double leader = std::numeric_limits<double>::infinity();
+  for (const Runner& runner : runners) leader = std::min(leader, Median(runner.candidate->times));
+  std::stable_sort(runners.begin(), runners.end(), [](const Runner& a, const Runner& b) {
+    return Median(a.candidate->times) < Median(b.candidate->times);
+  });
+  while (static_cast<int>(runners.size()) > options.least_survivors) {
+    const std::vector<double>& times = runners.back().candidate->times;
+    if (*std::min_element(times.begin(), times.end()) <= options.drop_factor * leader) break;
+    runners.pop_back();
+  }
+}
+
+}  // namespace
+
+void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions& options, const Deadline& deadline,
+          const std::function<void(int, int)>& progress) {
+  const DisturbanceWatch watch;
+  std::vector<Runner> runners = LoadAll(target, candidates);
+  const int rounds = target.deterministic() ? 1 : options.rounds;
+  int done = 0;
+  int left = static_cast<int>(runners.size()) * rounds;
+  for (int round = 0; round < rounds && !runners.empty(); ++round) {
+    if (round > 0 && deadline.Passed()) break;
+    for (Runner& runner : runners) {
+      StopIfInterrupted();
+      runner.RunOnce();
+      progress(++done, std::max(left, done));
+    }
+    std::erase_if(runners, [](const Runner& runner) { return !runner.candidate->failure.empty(); });
+    if (runners.empty()) break;
+    if (round + 1 >= options.rounds_before_drop) DropTheSlow(runners, options);
+    std::rotate(runners.begin(), runners.begin() + 1, runners.end());
+    left = done + static_cast<int>(runners.size()) * (rounds - round - 1);
+  }
+  progress(done, done);
+  const bool disturbed = watch.Disturbed();
+  for (Candidate& candidate : candidates) {
+    if (candidate.times.empty() || !candidate.failure.empty()) continue;
+    candidate.target_seconds = Median(candidate.times);
+    candidate.disturbed = disturbed;
+  }
+}
+
+InterleavedTimes RunInterleaved(Target& target, const std::vector<const Plan*>& plans, int rounds,
+                                const Deadline& deadline, const std::function<void(int, int)>& progress) {
+  const DisturbanceWatch watch;
+  InterleavedTimes result;
+  result.times.resize(plans.size());
+  result.failures.resize(plans.size());
+  std::vector<std::unique_ptr<LoadedPlan>> loaded(plans.size());
+  const auto guarded = [&result](std::size_t plan, const auto& act) {
+    try {
+      act();
+    } catch (const MeasurementFailed& failure) {
+      result.failures[plan] = failure.what();
+      result.times[plan].clear();
+    }
+  };
+  for (std::size_t plan = 0; plan < plans.size(); ++plan) {
+    guarded(plan, [&] { loaded[plan] = target.Load(*plans[plan]); });
+  }
+  if (target.deterministic()) rounds = 1;
+  const int total = rounds * static_cast<int>(plans.size());
+  for (int round = 0; round < rounds; ++round) {
+    if (round > 0 && deadline.Passed()) break;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      StopIfInterrupted();
+      const std::size_t plan = (i + static_cast<std::size_t>(round)) % plans.size();
+      if (result.failures[plan].empty()) guarded(plan, [&] { result.times[plan].push_back(loaded[plan]->Run()); });
+    }
+    progress((round + 1) * static_cast<int>(plans.size()), total);
+  }
+  result.disturbed = watch.Disturbed();
+  return result;
+}
+
+}  // namespace millrace
