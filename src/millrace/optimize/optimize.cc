@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/optimize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/errors/errors.h"
+#include "millrace/heuristics/fusion.h"
+#include "millrace/optimize/baselines.h"
+#include "millrace/optimize/pool.h"
+#include "millrace/optimize/race.h"
+#include "millrace/optimize/resume.h"
+#include "millrace/optimize/select.h"
+#include "millrace/plan/hash.h"
+#include "millrace/simulate/bounds.h"
+#include "millrace/target/measurement.h"
+#include "millrace/target/target.h"
+
+namespace millrace {
+namespace {
+
+// Shares of the time limit, and the effort, of each stage.
+struct Effort {
+  double profile_share = 0.4;
+  double race_share = 0.7;        // of what is left after the pool
+  double profile_seconds = 0.02;  // per group and kind
+  double race_seconds = 60;
+  double comparison_seconds = 60;
+  int race_rounds = 20;
+  int comparison_rounds = 30;
+};
+
+Effort EffortOf(const OptimizeOptions& options) {
+  Effort effort;
+  if (options.quick) {
+    effort.profile_seconds = 0.005;
+    effort.race_seconds = 10;
+    effort.comparison_seconds = 10;
+    effort.race_rounds = 8;
+    effort.comparison_rounds = 15;
+  }
+  return effort;
+}
+
+// Sampling costs a pass over the graph each, so very large graphs get fewer unless the user asks.
+std::int64_t SamplesFor(const OptimizeOptions& options, const ComputationGraph& graph) {
+  if (options.samples) return *options.samples;
+  const std::int64_t most = options.quick ? 200 : 1000;
+  constexpr std::int64_t kOpVisits = 4'000'000;
+  return std::clamp<std::int64_t>(kOpVisits / std::max(1, graph.num_ops()), 16, most);
+}
+
+std::size_t KeepPerSource(const ComputationGraph& graph) {
+  constexpr std::size_t kGroupsKept = 2'000'000;
+  return std::clamp<std::size_t>(kGroupsKept / static_cast<std::size_t>(std::max(1, graph.num_ops())), 2, 64);
+}
+
+bool ExecutesTheModel(const std::string& target) { return target == "cpu"; }
+
+void Compare(Target& target, const Effort& effort, const Deadline& deadline, const OptimizeProgress& progress,
+             OptimizeResult& result) {
+  std::vector<const Plan*> plans{&result.best.plan};
+  for (const BaselineResult& baseline : result.baselines) plans.push_back(&baseline.candidate.plan);
+  InterleavedTimes compared =
+      RunInterleaved(target, plans, effort.comparison_rounds, deadline.Within(effort.comparison_seconds),
+                     [&progress](int done, int total) { progress("compare", done, total); });
+  result.disturbed = compared.disturbed;
+  const auto fill = [&compared](std::size_t index, Candidate& candidate) {
+    candidate.failure = compared.failures[index];
+    candidate.times = compared.times[index];
+    candidate.disturbed = compared.disturbed;
+    candidate.target_seconds.reset();
+    if (!candidate.times.empty()) candidate.target_seconds = Median(candidate.times);
+  };
+  Candidate best = result.best;
+  fill(0, best);
+  // A winner that fails now keeps what the race said of it; the failure is told.
+  if (best.target_seconds) {
+    result.best = best;
+  } else {
+    result.warnings.push_back("the best plan failed when measured again: " + best.failure);
+  }
+  for (std::size_t i = 0; i < result.baselines.size(); ++i) fill(i + 1, result.baselines[i].candidate);
+}
+
+// The winner is whatever is fastest in the end, were it a baseline.
+void YieldToFasterBaseline(OptimizeResult& result) {
+  for (const BaselineResult& baseline : result.baselines) {
+    if (!baseline.candidate.target_seconds || !result.best.target_seconds) continue;
+    if (*baseline.candidate.target_seconds < *result.best.target_seconds) {
+      const std::string method = baseline.name;
+      result.best = baseline.candidate;
+      result.best.method = method;
+    }
+  }
+  for (BaselineResult& baseline : result.baselines) {
+    if (baseline.candidate.times.empty() || result.best.times.empty()) continue;
+    baseline.ratio = RatioInterval(baseline.candidate.times, result.best.times);
+  }
+}
+
+void JudgeProxy(OptimizeResult& result) {
+  std::vector<double> proxy, measured, errors;
+  for (const Candidate& candidate : result.candidates) {
+    if (!candidate.target_seconds) continue;
+    proxy.push_back(candidate.proxy_seconds);
+    measured.push_back(*candidate.target_seconds);
+    if (*candidate.target_seconds > 0)
+      errors.push_back(std::abs(candidate.proxy_seconds / *candidate.target_seconds - 1));
+  }
+  result.proxy_rank_correlation = SpearmanCorrelation(proxy, measured);
+  if (!errors.empty()) result.proxy_median_error = Median(errors);
+}
+
+void JudgePayback(OptimizeResult& result) {
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const BaselineResult& baseline : result.baselines) {
+    if (baseline.candidate.target_seconds) fastest = std::min(fastest, *baseline.candidate.target_seconds);
+  }
+  const double saved = fastest - result.best.target_seconds.value_or(fastest);
+  if (std::isfinite(saved) && saved > 0) result.pays_back_after_runs = std::ceil(result.planning_seconds / saved);
+}
+
+const Candidate& FastestMeasured(const std::vector<Candidate>& candidates) {
+  const Candidate* best = nullptr;
+  for (const Candidate& candidate : candidates) {
+    if (!candidate.target_seconds) continue;
+    if (best == nullptr || *candidate.target_seconds < *best->target_seconds) best = &candidate;
+  }
+  if (best == nullptr) {
+    throw WorkFailed("every measurement failed; the first said: " +
+                     (candidates.empty() ? "nothing to measure" : candidates.front().failure));
+  }
+  return *best;
+}
+
+// Baselines go through the race too: if one of them is the fastest known plan, that is the answer.
+std::vector<Candidate> ToMeasure(const Pool& pool, const Machine& machine, const OptimizeOptions& options,
+                                 const std::vector<Baseline>& baselines) {
+  std::vector<Candidate> candidates = SelectDiverse(pool, machine, SelectOptions{.top_k = options.top_k});
+  for (const Baseline& baseline : baselines) {
+    const bool known = std::any_of(candidates.begin(), candidates.end(),
+                                   [&baseline](const Candidate& c) { return c.plan == baseline.candidate.plan; });
+    if (!known) candidates.push_back(baseline.candidate);
+  }
+  return candidates;
+}
+
+}  // namespace
+
+OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const OptimizeOptions& options,
+                        const OptimizeProgress& progress) {
+  const Deadline deadline(options.time_limit);
+  const Effort effort = EffortOf(options);
+  OptimizeResult result;
+  result.machine = machine;
+  result.target = options.target;
+  result.seed = options.seed;
+  result.graph = loaded.graph;
+  result.graph_hash = GraphHash(loaded.graph);
+
+  const std::unique_ptr<CostModel> estimate = MakeAnalyticCostModel(loaded.graph, machine);
+  TargetContext context{&loaded.graph, &machine, estimate.get(), loaded.model ? &*loaded.model : nullptr, options.seed};
+  const std::unique_ptr<Target> target = MakeTarget(options.target, context);
+
+  if (ExecutesTheModel(options.target) && options.profile) {
+    ProfileCache cache = options.profile_cache.empty() ? ProfileCache() : ProfileCache(options.profile_cache);
+    if (!cache.warning().empty()) result.warnings.push_back(cache.warning());
+    const double share = std::isfinite(deadline.Left()) ? effort.profile_share * deadline.Left() : deadline.Left();
+    ProfileSummary summary;
+    result.graph = ProfileGraph(
+        *loaded.model, loaded.graph, machine, GreedyFusion(loaded.graph), {effort.profile_seconds}, cache,
+        deadline.Within(share), [&progress](int done, int total) { progress("profile", done, total); }, summary);
+    result.profile = summary;
+    cache.Save();
+    if (summary.left_out > 0) {
+      result.warnings.push_back(std::to_string(summary.left_out) + " of " + std::to_string(summary.distinct) +
+                                " distinct op timings were left out for lack of time and are estimates");
+    }
+  }
+
+  const std::unique_ptr<CostModel> proxy = MakeAnalyticCostModel(result.graph, machine);
+  PoolOptions pool_options;
+  pool_options.methods = options.methods;
+  pool_options.samples = SamplesFor(options, result.graph);
+  pool_options.keep_per_source = KeepPerSource(result.graph);
+  pool_options.seed = options.seed;
+  const Pool pool = MakePool(*proxy, FusionChoices(*proxy), pool_options,
+                             [&progress](int done, int total) { progress("propose", done, total); });
+  result.proposed = pool.proposed;
+  result.infeasible = pool.infeasible;
+  const std::vector<Baseline> baselines = MakeBaselines(pool, machine);
+  result.candidates = ToMeasure(pool, machine, options, baselines);
+  if (result.candidates.empty()) {
+    throw WorkFailed("no plan found fits in the machine's memory (" + std::to_string(pool.infeasible) + " were tried)");
+  }
+
+  Resume resume(options.records, result.graph_hash, machine, options.target);
+  resume.Recall(result.candidates);
+  const double race_share = std::isfinite(deadline.Left()) ? effort.race_share * deadline.Left() : effort.race_seconds;
+  Race(*target, result.candidates, RaceOptions{.rounds = effort.race_rounds},
+       deadline.Within(std::min(race_share, effort.race_seconds)),
+       [&progress](int done, int total) { progress("measure", done, total); });
+  resume.Note(result.candidates);
+
+  result.best = FastestMeasured(result.candidates);
+  for (const Baseline& baseline : baselines)
+    result.baselines.push_back({baseline.name, baseline.meaning, baseline.candidate, {0, 0}});
+  result.planning_seconds = deadline.Elapsed();
+  Compare(*target, effort, deadline, progress, result);
+  YieldToFasterBaseline(result);
+  JudgeProxy(result);
+  JudgePayback(result);
+  result.lower_bound_seconds = LowerBound(MakeCostedGraph(*proxy, result.best.plan.groups));
+  result.fusion_free_bound_seconds = FusionFreeBound(result.graph, machine);
+  return result;
+}
+
+}  // namespace millrace

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "millrace/formats/load.h"
+#include "millrace/machine/machine.h"
+#include "millrace/optimize/candidate.h"
+#include "millrace/optimize/profile.h"
+
+// The main job, end to end: price the graph, propose many plans, keep a few that are good and different, measure those
+// on the target, and say what won and by how much. Seconds.
+//
+// The scheme is that of "Robust Scheduling with GFlowNets" (Zhang et al., 2023): a cheap proxy filters, the target
+// decides.
+namespace millrace {
+
+struct OptimizeOptions {
+  std::string target = "cpu";           // target/target.h
+  std::optional<std::int64_t> samples;  // plans of sampling sources; by default 1000, fewer for very large graphs
+  std::size_t top_k = 16;               // candidates measured
+  std::vector<std::string> methods;     // candidate sources; empty: all
+  std::optional<double> time_limit;     // for the whole run
+  bool quick = false;                   // fewer samples, rounds and shorter profiling
+  std::uint64_t seed = 0;
+  bool profile = true;        // measure ops first, on targets that execute the model
+  std::string profile_cache;  // file of earlier profiles; empty: none
+  std::string records;        // file of earlier measurements, appended to; empty: none
+};
+
+// A plan measured beside the winner after the choice.
+struct BaselineResult {
+  std::string name;
+  std::string meaning;
+  Candidate candidate;              // times and target_seconds of the final comparison
+  std::pair<double, double> ratio;  // 95 % interval of baseline / best; both 0 where either has no time
+};
+
+struct OptimizeResult {
+  ComputationGraph graph;  // with measured times, where profiled: what the proxy saw
+  std::string graph_hash;
+  Machine machine;
+  std::string target;
+  std::uint64_t seed = 0;
+  Candidate best;  // times and target_seconds of the final comparison
+  std::vector<BaselineResult> baselines;
+  std::vector<Candidate> candidates;  // every plan that went to the target, best proxy first
+  std::int64_t proposed = 0;          // plans proposed by all sources
+  std::int64_t infeasible = 0;        // of those that were looked at, plans over memory
+  double lower_bound_seconds = 0;     // for the best plan's groups
+  double fusion_free_bound_seconds = 0;
+  std::optional<double> proxy_rank_correlation;  // Spearman, over measured candidates; absent where it is undefined
+  std::optional<double> proxy_median_error;      // median of |proxy / measured - 1| over them
+  std::optional<double> pays_back_after_runs;    // planning time over seconds saved against the fastest baseline
+  double planning_seconds = 0;
+  std::optional<ProfileSummary> profile;
+  bool disturbed = false;  // other processes took our processors during the final comparison
+  std::vector<std::string> warnings;
+};
+
+// Told what is going on: a stage's name, and how much of it is done.
+using OptimizeProgress = std::function<void(std::string_view stage, int done, int total)>;
+
+// Throws InvalidInput (target and model do not go together), WorkFailed (no plan fits, or every measurement failed),
+// Interrupted.
+OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const OptimizeOptions& options,
+                        const OptimizeProgress& progress);
+
+}  // namespace millrace

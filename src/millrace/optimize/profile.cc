@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/profile.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "millrace/errors/interrupt.h"
+#include "millrace/target/profile_groups.h"
+
+namespace millrace {
+namespace {
+
+// The devices that stand for their kinds, in ascending order of kind.
+std::map<std::string, const Device*> DeviceOfKind(const Machine& machine) {
+  std::map<std::string, const Device*> devices;
+  for (const Device& device : machine.devices) devices.emplace(device.kind, &device);
+  return devices;
+}
+
+class Profiler {
+ public:
+  Profiler(const Model& model, const Machine& machine, const ProfileOptions& options, ProfileCache& cache)
+      : model_(model), kinds_(DeviceOfKind(machine)), options_(options), cache_(cache) {}
+
+  // What is known of the group on every kind; nothing while a kind is missing.
+  std::optional<StatedSeconds> Known(const std::vector<OpId>& group) const {
+    const std::string signature = GroupSignature(model_, group);
+    StatedSeconds seconds;
+    for (const auto& [kind, device] : kinds_) {
+      const std::optional<double> known = cache_.Find(signature, static_cast<int>(device->units.size()));
+      if (!known) return std::nullopt;
+      seconds.by_kind.emplace_back(kind, *known);
+    }
+    return seconds;
+  }
+
+  // The first group of every distinct signature some kind of which is unknown.
+  std::vector<const std::vector<OpId>*> Unknown(const FusionGroups& groups, ProfileSummary& summary) const {
+    std::vector<const std::vector<OpId>*> unknown;
+    std::set<std::string> seen;
+    for (const std::vector<OpId>& group : groups) {
+      const std::string signature = GroupSignature(model_, group);
+      if (!seen.insert(signature).second) continue;
+      bool missing = false;
+      for (const auto& [kind, device] : kinds_) {
+        const bool known = cache_.Find(signature, static_cast<int>(device->units.size())).has_value();
+        ++summary.distinct;
+        summary.from_cache += known ? 1 : 0;
+        missing = missing || !known;
+      }
+      if (missing) unknown.push_back(&group);
+    }
+    return unknown;
+  }
+
+  void Measure(const std::vector<OpId>& group, ProfileSummary& summary) {
+    const std::string signature = GroupSignature(model_, group);
+    for (const auto& [kind, device] : kinds_) {
+      const int units = static_cast<int>(device->units.size());
+      if (cache_.Find(signature, units)) continue;
+      ProfileGroupOptions group_options;
+      group_options.seconds = options_.seconds_per_group;
+      cache_.Add(signature, units, ProfileGroup(model_, group, device->units, group_options));
+      ++summary.measured;
+    }
+  }
+
+ private:
+  const Model& model_;
+  std::map<std::string, const Device*> kinds_;
+  ProfileOptions options_;
+  ProfileCache& cache_;
+};
+
+}  // namespace
+
+ComputationGraph ProfileGraph(const Model& model, const ComputationGraph& graph, const Machine& machine,
+                              const FusionGroups& groups, const ProfileOptions& options, ProfileCache& cache,
+                              const Deadline& deadline, const std::function<void(int, int)>& progress,
+                              ProfileSummary& summary) {
+  const Deadline clock;
+  Profiler profiler(model, machine, options, cache);
+  // Single ops first: without all of them no plan can be priced by measured times.
+  FusionGroups wanted = SingleOpGroups(graph);
+  std::copy_if(groups.begin(), groups.end(), std::back_inserter(wanted),
+               [](const std::vector<OpId>& group) { return group.size() > 1; });
+  const std::vector<const std::vector<OpId>*> unknown = profiler.Unknown(wanted, summary);
+  int done = 0;
+  for (const std::vector<OpId>* group : unknown) {
+    StopIfInterrupted();
+    if (deadline.Passed()) break;
+    profiler.Measure(*group, summary);
+    progress(++done, static_cast<int>(unknown.size()));
+  }
+  summary.left_out = summary.distinct - summary.from_cache - summary.measured;
+
+  GraphData annotated = graph.data();
+  annotated.group_seconds.clear();
+  for (const std::vector<OpId>& group : wanted) {
+    std::optional<StatedSeconds> seconds = profiler.Known(group);
+    if (!seconds) continue;
+    if (group.size() == 1) {
+      annotated.ops[static_cast<std::size_t>(group.front())].seconds = std::move(*seconds);
+    } else {
+      annotated.group_seconds.push_back({group, std::move(*seconds)});
+    }
+  }
+  summary.seconds = clock.Elapsed();
+  return ComputationGraph(std::move(annotated));
+}
+
+}  // namespace millrace

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "millrace/optimize/optimize.h"
+#include "millrace/simulate/timeline.h"
+
+// What a plan does, worked out for telling: its timeline under the proxy, who is busy with what. Seconds.
+namespace millrace {
+
+struct TypeShare {
+  std::string type;  // op types of the groups, "Conv + Relu" for fused ones
+  int groups = 0;
+  double seconds = 0;  // device time
+};
+
+struct PlanAccount {
+  std::string name;  // "best", or the baseline's
+  const Candidate* candidate = nullptr;
+  Timeline timeline;
+  std::vector<double> unit_busy;    // by unit (Topology's numbering)
+  std::vector<int> device_groups;   // by device
+  std::vector<double> device_busy;  // by device
+  std::vector<TypeShare> types;     // most seconds first
+  double lower_bound_seconds = 0;   // for its groups
+  std::vector<double> peak_memory;  // by memory, bytes
+};
+
+// The plan's account under the analytic cost of the graph.
+PlanAccount AccountOf(std::string name, const Candidate& candidate, const ComputationGraph& graph,
+                      const Machine& machine);
+
+// Of the best plan, then of each baseline. The result must outlive them.
+std::vector<PlanAccount> AccountsOf(const OptimizeResult& result);
+
+// "Conv + Relu": the distinct op types of a group in order.
+std::string TypesOf(const ComputationGraph& graph, const std::vector<OpId>& group);
+
+// 1.234 ms, 12.3 us, 2.50 s; bytes as 1.2 MB; for people.
+std::string ReadableSeconds(double seconds);
+std::string ReadableBytes(double bytes);
+
+}  // namespace millrace

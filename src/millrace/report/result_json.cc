@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/report/result_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "millrace/simulate/bounds.h"
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json OrNull(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
+
+Json CandidateJson(const Candidate& candidate) {
+  Json json{{"method", candidate.method},
+            {"proxy_seconds", candidate.proxy_seconds},
+            {"target_seconds", OrNull(candidate.target_seconds)},
+            {"fusion", candidate.fusion},
+            {"runs", candidate.times.size()}};
+  if (!candidate.failure.empty()) json["failure"] = candidate.failure;
+  return json;
+}
+
+}  // namespace
+
+std::string ResultJson(const OptimizeResult& result) {
+  Json baselines = Json::object();
+  Json ratios = Json::object();
+  for (const BaselineResult& baseline : result.baselines) {
+    baselines[baseline.name] = OrNull(baseline.candidate.target_seconds);
+    if (baseline.ratio.second > 0) ratios[baseline.name] = {baseline.ratio.first, baseline.ratio.second};
+  }
+  Json candidates = Json::array();
+  for (const Candidate& candidate : result.candidates) candidates.push_back(CandidateJson(candidate));
+  Json json{{"graph", result.graph.name()},
+            {"graph_hash", result.graph_hash},
+            {"machine", result.machine.name},
+            {"target", result.target},
+            {"seed", result.seed},
+            {"best", CandidateJson(result.best)},
+            {"baselines", baselines},
+            {"baseline_ratio_intervals", ratios},
+            {"candidates", candidates},
+            {"lower_bound_seconds", result.lower_bound_seconds},
+            {"fusion_free_bound_seconds", result.fusion_free_bound_seconds},
+            {"gap", Gap(result.best.proxy_seconds, result.lower_bound_seconds)},
+            {"proxy_rank_correlation", OrNull(result.proxy_rank_correlation)},
+            {"proxy_median_error", OrNull(result.proxy_median_error)},
+            {"pays_back_after_runs", OrNull(result.pays_back_after_runs)},
+            {"plans_proposed", result.proposed},
+            {"plans_over_memory", result.infeasible},
+            {"planning_seconds", result.planning_seconds},
+            {"disturbed", result.disturbed},
+            {"warnings", result.warnings}};
+  if (result.profile) {
+    json["profile"] = {{"distinct", result.profile->distinct},
+                       {"measured", result.profile->measured},
+                       {"from_cache", result.profile->from_cache},
+                       {"left_out", result.profile->left_out},
+                       {"seconds", result.profile->seconds}};
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+PlanRecord RecordOf(const OptimizeResult& result, const Candidate& candidate) {
+  PlanRecord record;
+  record.plan = candidate.plan;
+  record.graph_name = result.graph.name();
+  record.graph_hash = result.graph_hash;
+  record.machine = result.machine;
+  record.method = candidate.method;
+  record.seed = result.seed;
+  record.proxy_seconds = candidate.proxy_seconds;
+  record.target_seconds = candidate.target_seconds;
+  return record;
+}
+
+}  // namespace millrace

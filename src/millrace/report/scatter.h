@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "millrace/optimize/candidate.h"
+
+// Proxy against target, as inline SVG.
+namespace millrace {
+
+// One mark of class "point" per measured candidate, the line where the two agree, the winner of class "winner". Both
+// axes cover the measured and predicted range with a margin. Seconds.
+std::string ScatterSvg(const std::vector<Candidate>& candidates, const Candidate& best);
+
+}  // namespace millrace

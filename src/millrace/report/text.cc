@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/report/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "millrace/report/account.h"
+#include "millrace/simulate/bounds.h"
+
+namespace millrace {
+namespace {
+
+std::string Line(const std::string& name, const Candidate& candidate, const std::string& ratio) {
+  const std::string median = candidate.target_seconds ? ReadableSeconds(*candidate.target_seconds) : "failed";
+  const std::string least = candidate.times.empty()
+                                ? "-"
+                                : ReadableSeconds(*std::min_element(candidate.times.begin(), candidate.times.end()));
+  return fmt::format("  {:<34} {:>11} {:>11} {:>11}  {}\n", name, median, least,
+                     ReadableSeconds(candidate.proxy_seconds), ratio);
+}
+
+}  // namespace
+
+std::string ResultText(const OptimizeResult& result) {
+  std::string text = fmt::format("{}: {} ops on {}, target {}\n\n  {:<34} {:>11} {:>11} {:>11}  {}\n",
+                                 result.graph.name(), result.graph.num_ops(), result.machine.name, result.target,
+                                 "plan", "median", "fastest", "proxy", "best is faster by (95 %)");
+  text += Line(fmt::format("best ({}, fusion {})", result.best.method, result.best.fusion), result.best, "");
+  for (const BaselineResult& baseline : result.baselines) {
+    std::string ratio;
+    if (baseline.ratio.second > 0)
+      ratio = fmt::format("{:.2f}x .. {:.2f}x", baseline.ratio.first, baseline.ratio.second);
+    text += Line(baseline.name, baseline.candidate, ratio);
+  }
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "\n  {} plans proposed, {} measured; planning took {}", result.proposed, result.candidates.size(),
+                 ReadableSeconds(result.planning_seconds));
+  if (result.pays_back_after_runs)
+    fmt::format_to(out, " and pays back after {:.0f} runs", *result.pays_back_after_runs);
+  fmt::format_to(
+      out, "\n  lower bound {} ({:.1f} % below the best plan's proxy time)",
+      ReadableSeconds(result.lower_bound_seconds),
+      result.best.proxy_seconds > 0 ? 100 * (1 - result.lower_bound_seconds / result.best.proxy_seconds) : 0.0);
+  if (result.proxy_rank_correlation)
+    fmt::format_to(out, "\n  proxy against target: rank correlation {:.2f}", *result.proxy_rank_correlation);
+  if (result.proxy_median_error) fmt::format_to(out, ", median error {:.0f} %", 100 * *result.proxy_median_error);
+  if (result.disturbed) text += "\n  other processes used these processors meanwhile: take the times with care";
+  text += "\n";
+  for (const std::string& warning : result.warnings) text += "  warning: " + warning + "\n";
+  return text;
+}
+
+}  // namespace millrace
