@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
@@ -17,6 +18,7 @@
 #include "millrace/plan/hash.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/target/measurement.h"
+#include "millrace/target/statistics.h"
 #include "millrace/target/target.h"
 
 namespace millrace {
@@ -60,30 +62,58 @@ std::size_t KeepPerSource(const ComputationGraph& graph) {
 
 bool ExecutesTheModel(const std::string& target) { return target == "cpu"; }
 
+// The units of a machine we execute on ourselves are processors of this host.
+std::vector<int> ProcessorsOf(const Machine& machine, const std::string& target) {
+  std::set<int> units;
+  if (ExecutesTheModel(target)) {
+    for (const Device& device : machine.devices) units.insert(device.units.begin(), device.units.end());
+  }
+  return {units.begin(), units.end()};
+}
+
+// Measures the best plan and the baselines in turn, after the choice.
 void Compare(Target& target, const Effort& effort, const Deadline& deadline, const OptimizeProgress& progress,
              OptimizeResult& result) {
-  std::vector<const Plan*> plans{&result.best.plan};
-  for (const BaselineResult& baseline : result.baselines) plans.push_back(&baseline.candidate.plan);
-  InterleavedTimes compared =
-      RunInterleaved(target, plans, effort.comparison_rounds, deadline.Within(effort.comparison_seconds),
-                     [&progress](int done, int total) { progress("compare", done, total); });
-  result.disturbed = compared.disturbed;
-  const auto fill = [&compared](std::size_t index, Candidate& candidate) {
-    candidate.failure = compared.failures[index];
-    candidate.times = compared.times[index];
-    candidate.disturbed = compared.disturbed;
-    candidate.target_seconds.reset();
-    if (!candidate.times.empty()) candidate.target_seconds = Median(candidate.times);
-  };
-  Candidate best = result.best;
-  fill(0, best);
-  // A winner that fails now keeps what the race said of it; the failure is told.
-  if (best.target_seconds) {
-    result.best = best;
-  } else {
-    result.warnings.push_back("the best plan failed when measured again: " + best.failure);
+  std::vector<Candidate*> compared{&result.best};
+  for (BaselineResult& baseline : result.baselines) compared.push_back(&baseline.candidate);
+  std::vector<std::unique_ptr<LoadedPlan>> loaded;
+  std::vector<LoadedPlan*> plans;
+  std::vector<Candidate*> running;
+  double round_seconds = 0;
+  for (Candidate* candidate : compared) {
+    try {
+      loaded.push_back(target.Load(candidate->plan));
+      plans.push_back(loaded.back().get());
+      running.push_back(candidate);
+      round_seconds += candidate->target_seconds.value_or(0);
+    } catch (const MeasurementFailed& failure) {
+      candidate->failure = failure.what();
+    }
   }
-  for (std::size_t i = 0; i < result.baselines.size(); ++i) fill(i + 1, result.baselines[i].candidate);
+  MeasureOptions measure;
+  measure.cpus = ProcessorsOf(result.machine, result.target);
+  const double budget = std::min(effort.comparison_seconds, deadline.Left());
+  measure.repetitions = target.deterministic()
+                            ? 1
+                            : static_cast<int>(std::clamp(budget / std::max(round_seconds, 1e-9), 3.0,
+                                                          static_cast<double>(effort.comparison_rounds)));
+  measure.warm_up = target.deterministic() ? 0 : 1;
+  progress("compare", 0, 1);
+  const std::vector<Measurement> measured = MeasureInterleaved(plans, measure);
+  progress("compare", 1, 1);
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    Candidate& candidate = *running[i];
+    // A winner that fails now keeps what the race said of it; the failure is told.
+    if (measured[i].failed) {
+      result.warnings.push_back("the plan of " + candidate.method +
+                                " failed when measured again: " + measured[i].error);
+      continue;
+    }
+    candidate.times = measured[i].times;
+    candidate.target_seconds = measured[i].median;
+    candidate.disturbed = measured[i].disturbed;
+    result.disturbed = result.disturbed || measured[i].disturbed;
+  }
 }
 
 // The winner is whatever is fastest in the end, were it a baseline.
@@ -98,7 +128,10 @@ void YieldToFasterBaseline(OptimizeResult& result) {
   }
   for (BaselineResult& baseline : result.baselines) {
     if (baseline.candidate.times.empty() || result.best.times.empty()) continue;
-    baseline.ratio = RatioInterval(baseline.candidate.times, result.best.times);
+    RatioOptions options;
+    options.paired = baseline.candidate.times.size() == result.best.times.size();
+    const Interval interval = RatioOfMedians(baseline.candidate.times, result.best.times, options);
+    baseline.ratio = {interval.low, interval.high};
   }
 }
 
@@ -111,7 +144,8 @@ void JudgeProxy(OptimizeResult& result) {
     if (*candidate.target_seconds > 0)
       errors.push_back(std::abs(candidate.proxy_seconds / *candidate.target_seconds - 1));
   }
-  result.proxy_rank_correlation = SpearmanCorrelation(proxy, measured);
+  const double correlation = RankCorrelation(proxy, measured);
+  if (!std::isnan(correlation)) result.proxy_rank_correlation = correlation;
   if (!errors.empty()) result.proxy_median_error = Median(errors);
 }
 
@@ -147,6 +181,15 @@ std::vector<Candidate> ToMeasure(const Pool& pool, const Machine& machine, const
     if (!known) candidates.push_back(baseline.candidate);
   }
   return candidates;
+}
+
+// The plan with what the race found out about it.
+Candidate AsRaced(const Candidate& plan, const std::vector<Candidate>& raced) {
+  const auto found = std::find_if(raced.begin(), raced.end(),
+                                  [&plan](const Candidate& candidate) { return candidate.plan == plan.plan; });
+  Candidate candidate = found == raced.end() ? plan : *found;
+  candidate.method = plan.method;
+  return candidate;
 }
 
 }  // namespace

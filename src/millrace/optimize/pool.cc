@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <optional>
 #include <utility>
 
-#include "millrace/errors/interrupt.h"
 #include "millrace/heuristics/candidate_source.h"
+#include "millrace/heuristics/feasible.h"
 #include "millrace/heuristics/fusion.h"
-#include "millrace/simulate/peak_memory.h"
-#include "millrace/simulate/timeline.h"
 
 namespace millrace {
 namespace {
@@ -36,25 +34,6 @@ FusionGroups GroupsThatPay(const CostModel& model, const FusionGroups& groups) {
   }
   return paying;
 }
-
-// The best few assignments of one source, by makespan; equal makespans keep the order of arrival.
-class BestFew {
- public:
-  explicit BestFew(std::size_t most) : most_(most) {}
-
-  bool WouldTake(double makespan) const { return kept_.size() < most_ || makespan < kept_.rbegin()->first; }
-
-  void Take(double makespan, Assignment assignment) {
-    kept_.emplace(makespan, std::move(assignment));
-    if (kept_.size() > most_) kept_.erase(std::prev(kept_.end()));
-  }
-
-  std::multimap<double, Assignment>& kept() { return kept_; }
-
- private:
-  std::size_t most_;
-  std::multimap<double, Assignment> kept_;
-};
 
 }  // namespace
 
@@ -84,23 +63,16 @@ Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const P
   for (std::size_t f = 0; f < fusions.size(); ++f) {
     pool.costed.push_back(MakeCostedGraph(model, fusions[f].groups));
     const CostedGraph& costed = pool.costed.back();
-    Simulator simulator(costed);
     for (const std::string& method : methods) {
-      BestFew best(options.keep_per_source);
       Random stream = random.Fork(static_cast<std::uint64_t>(done));
-      MakeHeuristic(method)->Propose(costed, budget, stream, [&](Assignment assignment) {
-        StopIfInterrupted();
-        ++pool.proposed;
-        const double makespan = simulator.Makespan(assignment);
-        if (!best.WouldTake(makespan)) return;
-        if (FitsInMemory(costed, assignment)) {
-          best.Take(makespan, std::move(assignment));
-        } else {
-          ++pool.infeasible;
+      std::optional<BestOf> best =
+          RunSourceInMemory(*MakeHeuristic(method), costed, budget, stream, options.keep_per_source);
+      if (best) {
+        pool.proposed += best->offered;
+        pool.infeasible += best->overfull;
+        for (RatedAssignment& rated : best->kept) {
+          pool.entries.push_back({static_cast<int>(f), method, std::move(rated.assignment), rated.makespan});
         }
-      });
-      for (auto& [makespan, assignment] : best.kept()) {
-        pool.entries.push_back({static_cast<int>(f), method, std::move(assignment), makespan});
       }
       progress(++done, total);
     }

@@ -7,7 +7,7 @@
 
 #include "millrace/errors/interrupt.h"
 #include "millrace/target/disturbance.h"
-#include "millrace/target/measurement.h"
+#include "millrace/target/statistics.h"
 
 namespace millrace {
 namespace {
@@ -59,7 +59,7 @@ void DropTheSlow(std::vector<Runner>& runners, const RaceOptions& options) {
 
 void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions& options, const Deadline& deadline,
           const std::function<void(int, int)>& progress) {
-  const DisturbanceWatch watch;
+  const DisturbanceWatch watch(options.cpus);
   std::vector<Runner> runners = LoadAll(target, candidates);
   const int rounds = target.deterministic() ? 1 : options.rounds;
   int done = 0;
@@ -78,45 +78,12 @@ void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions&
     left = done + static_cast<int>(runners.size()) * (rounds - round - 1);
   }
   progress(done, done);
-  const bool disturbed = watch.Disturbed();
+  const bool disturbed = !options.cpus.empty() && watch.Disturbed();
   for (Candidate& candidate : candidates) {
     if (candidate.times.empty() || !candidate.failure.empty()) continue;
     candidate.target_seconds = Median(candidate.times);
     candidate.disturbed = disturbed;
   }
-}
-
-InterleavedTimes RunInterleaved(Target& target, const std::vector<const Plan*>& plans, int rounds,
-                                const Deadline& deadline, const std::function<void(int, int)>& progress) {
-  const DisturbanceWatch watch;
-  InterleavedTimes result;
-  result.times.resize(plans.size());
-  result.failures.resize(plans.size());
-  std::vector<std::unique_ptr<LoadedPlan>> loaded(plans.size());
-  const auto guarded = [&result](std::size_t plan, const auto& act) {
-    try {
-      act();
-    } catch (const MeasurementFailed& failure) {
-      result.failures[plan] = failure.what();
-      result.times[plan].clear();
-    }
-  };
-  for (std::size_t plan = 0; plan < plans.size(); ++plan) {
-    guarded(plan, [&] { loaded[plan] = target.Load(*plans[plan]); });
-  }
-  if (target.deterministic()) rounds = 1;
-  const int total = rounds * static_cast<int>(plans.size());
-  for (int round = 0; round < rounds; ++round) {
-    if (round > 0 && deadline.Passed()) break;
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      StopIfInterrupted();
-      const std::size_t plan = (i + static_cast<std::size_t>(round)) % plans.size();
-      if (result.failures[plan].empty()) guarded(plan, [&] { result.times[plan].push_back(loaded[plan]->Run()); });
-    }
-    progress((round + 1) * static_cast<int>(plans.size()), total);
-  }
-  result.disturbed = watch.Disturbed();
-  return result;
 }
 
 }  // namespace millrace

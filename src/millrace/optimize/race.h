@@ -20,6 +20,7 @@ struct RaceOptions {
   int rounds_before_drop = 3;  // runs of every plan before the first may leave
   double drop_factor = 1.15;   // a plan leaves when its fastest run is this much slower than the leader's median
   int least_survivors = 3;
+  std::vector<int> cpus;  // watched for disturbances (target/disturbance.h); empty: not watched
 };
 
 // Measures the candidates and fills in times, target_seconds, disturbed and failure. Those that already have
@@ -28,14 +29,5 @@ struct RaceOptions {
 // each candidate ran once. Throws Interrupted.
 void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions& options, const Deadline& deadline,
           const std::function<void(int, int)>& progress);
-
-// Times of each plan over `rounds` interleaved runs, the order turned by one each round. Empty for a plan that fails.
-struct InterleavedTimes {
-  std::vector<std::vector<double>> times;  // by plan, then round
-  std::vector<std::string> failures;       // by plan
-  bool disturbed = false;
-};
-InterleavedTimes RunInterleaved(Target& target, const std::vector<const Plan*>& plans, int rounds,
-                                const Deadline& deadline, const std::function<void(int, int)>& progress);
 
 }  // namespace millrace

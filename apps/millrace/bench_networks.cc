@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/bench_networks.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "millrace/errors/errors.h"
+#include "millrace/formats/model_graph.h"
+#include "millrace/machine/detect.h"
+#include "millrace/optimize/optimize.h"
+#include "millrace/report/progress_bar.h"
+#include "millrace/target/profile_cache.h"
+#include "millrace/workloads/models.h"
+
+namespace millrace::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Network {
+  std::string name;
+  std::string path;  // empty: built by us
+};
+
+std::vector<Network> Networks(const NetworksOptions& options) {
+  std::vector<Network> networks;
+  for (const std::string& name : ModelNames()) networks.push_back({name, ""});
+  if (!options.data.empty()) {
+    const std::filesystem::path folder = std::filesystem::path(options.data) / "onnx_light";
+    std::error_code error;
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+      if (entry.path().extension() == ".onnx") files.push_back(entry.path());
+    }
+    if (error) throw InvalidInput(folder.string() + ": cannot list this folder: " + error.message());
+    std::sort(files.begin(), files.end());
+    for (const auto& file : files) networks.push_back({file.stem().string(), file.string()});
+  }
+  if (!options.models.empty()) {
+    std::erase_if(networks, [&options](const Network& n) {
+      return std::find(options.models.begin(), options.models.end(), n.name) == options.models.end();
+    });
+  }
+  if (networks.empty()) throw InvalidInput("--models names none of the networks there are");
+  return networks;
+}
+
+LoadedGraph Load(const CommandLine& line, const Network& network) {
+  if (!network.path.empty()) return LoadWithWarnings(line, network.path);
+  LoadedGraph loaded;
+  ModelOptions options;
+  options.seed = line.common.seed;
+  loaded.model = MakeModel(network.name, options);
+  loaded.graph = GraphOfModel(*loaded.model);
+  return loaded;
+}
+
+Json RowOf(const Network& network, const OptimizeResult& result) {
+  Json row{{"model", network.name}, {"ops", result.graph.num_ops()}};
+  for (const BaselineResult& baseline : result.baselines) {
+    row[baseline.name] = baseline.candidate.target_seconds ? Json(*baseline.candidate.target_seconds) : Json(nullptr);
+    row[baseline.name + "_over_best"] = {baseline.ratio.first, baseline.ratio.second};
+  }
+  row["best"] = result.best.target_seconds ? Json(*result.best.target_seconds) : Json(nullptr);
+  row["method"] = result.best.method;
+  row["fusion"] = result.best.fusion;
+  row["proxy_rank_correlation"] = result.proxy_rank_correlation ? Json(*result.proxy_rank_correlation) : Json(nullptr);
+  row["proxy_median_error"] = result.proxy_median_error ? Json(*result.proxy_median_error) : Json(nullptr);
+  row["planning_seconds"] = result.planning_seconds;
+  row["disturbed"] = result.disturbed;
+  return row;
+}
+
+std::string Milliseconds(const Json& row, const char* column) {
+  return row.contains(column) && row[column].is_number() ? fmt::format("{:.2f}", 1e3 * row[column].get<double>()) : "-";
+}
+
+std::string Number(const Json& number, const char* unit, double scale) {
+  return number.is_number() ? fmt::format("{:.2f}{}", scale * number.get<double>(), unit) : "-";
+}
+
+void PrintMarkdownRow(const Json& row) {
+  std::string ratio = "-";
+  if (row.contains("all-cores_over_best")) {
+    const Json& interval = row["all-cores_over_best"];
+    ratio = fmt::format("{:.2f} .. {:.2f}", interval[0].get<double>(), interval[1].get<double>());
+  }
+  fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |{}\n", row["model"].get<std::string>(),
+             row["ops"].get<int>(), Milliseconds(row, "sequential"), Milliseconds(row, "all-cores"),
+             Milliseconds(row, "heft"), Milliseconds(row, "best"),
+             row["method"].get<std::string>() + " / " + row["fusion"].get<std::string>(), ratio,
+             Number(row["proxy_rank_correlation"], "", 1), Number(row["proxy_median_error"], " %", 100),
+             row["disturbed"].get<bool>() ? " disturbed" : "");
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int BenchNetworks(const CommandLine& line, const NetworksOptions& options) {
+  const Machine machine = DetectHost();
+  Json rows = Json::array();
+  if (!line.common.json) {
+    fmt::print("{}, {} devices, seed {}; milliseconds, medians of interleaved runs\n\n", HostProcessor(),
+               machine.devices.size(), line.common.seed);
+    fmt::print(
+        "| model | ops | sequential | all-cores | heft | best plan | method / fusion | all-cores / best, 95 % | rank "
+        "correlation | proxy error |\n");
+    fmt::print("|---|---|---|---|---|---|---|---|---|---|\n");
+  }
+  for (const Network& network : Networks(options)) {
+    ProgressBar bar(line.common.quiet);
+    OptimizeOptions optimize;
+    optimize.seed = line.common.seed;
+    optimize.quick = options.quick;
+    optimize.profile_cache = options.profile_cache;
+    const OptimizeResult result =
+        Optimize(Load(line, network), machine, optimize, [&](std::string_view stage, int done, int total) {
+          bar.Show(network.name + " " + std::string(stage), done, total);
+        });
+    bar.Clear();
+    rows.push_back(RowOf(network, result));
+    if (!line.common.json) PrintMarkdownRow(rows.back());
+  }
+  if (line.common.json) PrintJson({{"processor", HostProcessor()}, {"seed", line.common.seed}, {"rows", rows}});
+  return 0;
+}
+
+}  // namespace millrace::cli

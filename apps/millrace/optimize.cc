@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/optimize.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "millrace/formats/machine_json.h"
+#include "millrace/report/progress_bar.h"
+#include "millrace/report/result_json.h"
+#include "millrace/report/text.h"
+#include "millrace/report/write.h"
+#include "millrace/target/profile_cache.h"
+#include "millrace/verb.h"
+
+namespace millrace::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  std::string machine = "this";
+  std::string output = "millrace-out";
+  bool no_profile = false;
+  OptimizeOptions optimize;
+};
+
+int Run(const CommandLine& line, Options options) {
+  PrepareOutputFolder(options.output);
+  const LoadedGraph loaded = LoadWithWarnings(line, options.model);
+  const Machine machine = LoadMachine(options.machine);
+  options.optimize.seed = line.common.seed;
+  options.optimize.profile = !options.no_profile;
+  options.optimize.records = (std::filesystem::path(options.output) / "records.jsonl").string();
+  ProgressBar bar(line.common.quiet);
+  const OptimizeResult result =
+      Optimize(loaded, machine, options.optimize,
+               [&bar](std::string_view stage, int done, int total) { bar.Show(stage, done, total); });
+  bar.Clear();
+  WriteResult(result, options.output);
+  if (line.common.json) {
+    PrintJson(nlohmann::ordered_json::parse(ResultJson(result)));
+    return 0;
+  }
+  fmt::print("{}\n  plan    {}/plan.json\n  report  {}/report.html\n", ResultText(result), options.output,
+             options.output);
+  return 0;
+}
+
+}  // namespace
+
+void AddOptimize(CommandLine& line) {
+  auto options = std::make_shared<Options>();
+  options->optimize.profile_cache = DefaultProfileCachePath();
+  CLI::App* verb = AddVerb(line, "optimize", "Find the fastest plan for a model on a machine, and measure it",
+                           [&line, options] { return Run(line, *options); });
+  OptimizeOptions& optimize = options->optimize;
+  verb->add_option("MODEL", options->model, "ONNX model, or a graph with a sim: or cmd: target")->required();
+  verb->add_option("--machine", options->machine, "Preset or machine file")->capture_default_str();
+  verb->add_option("--target", optimize.target, "What plans are measured on: cpu | sim:NAME | cmd:WORDS | cmd-sh:LINE")
+      ->capture_default_str();
+  verb->add_option("--samples", optimize.samples,
+                   "Plans drawn from sampling sources (1000; fewer for very large graphs)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  verb->add_option("--top-k", optimize.top_k, "Plans measured on the target")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  verb->add_option("--methods", optimize.methods, "Only these candidate sources, with commas between")->delimiter(',');
+  verb->add_option("--time-limit", optimize.time_limit, "Seconds for the whole run, profiling too")
+      ->check(CLI::PositiveNumber);
+  verb->add_flag("--quick", optimize.quick, "Less of everything: a first answer in seconds");
+  verb->add_flag("--no-profile", options->no_profile, "Do not time ops first: price plans by the machine's rates");
+  verb->add_option("--profile-cache", optimize.profile_cache, "File that keeps op times between runs; empty for none")
+      ->capture_default_str();
+  verb->add_option("-o,--output", options->output, "Folder for the plan, the report and the records")
+      ->capture_default_str();
+}
+
+}  // namespace millrace::cli
