@@ -41,7 +41,7 @@ const char* const kReportScript = R"js(
 (function () {
   var box = document.getElementById("filter");
   var rows = document.querySelectorAll("#groups tbody tr");
-  if (!box) return;
+  document.documentElement.dataset.scripts = "done";
   box.addEventListener("input", function () {
     var wanted = box.value.toLowerCase();
     rows.forEach(function (row) { row.hidden = row.textContent.toLowerCase().indexOf(wanted) < 0; });

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/optimize.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "millrace/errors/errors.h"
+#include "millrace/machine/preset.h"
+#include "millrace/plan/verify.h"
+#include "millrace/workloads/random_graph.h"
+#include "tests/reference/slow_simulator.h"
+
+namespace millrace {
+namespace {
+
+LoadedGraph Layered(int ops, double ccr, std::uint64_t seed) {
+  RandomGraphOptions options;
+  options.ops = ops;
+  options.ccr = ccr;
+  options.seed = seed;
+  LoadedGraph loaded;
+  loaded.graph = MakeRandomGraph("layered", options);
+  return loaded;
+}
+
+OptimizeOptions On(const std::string& target) {
+  OptimizeOptions options;
+  options.target = target;
+  options.samples = 64;
+  return options;
+}
+
+const auto kNoProgress = [](std::string_view, int, int) {};
+const Machine kFour = *MachinePreset("homogeneous:4,latency=1e-3,bandwidth=1e9");
+
+TEST(Optimize, ReturnsAValidPlanNoSlowerThanAnyBaselineOnEveryTarget) {
+  for (const char* target : {"sim:noise", "sim:bandwidth", "sim:latency", "sim:contention", "sim:noise+contention"}) {
+    const LoadedGraph loaded = Layered(60, 1, 5);
+    const OptimizeResult result = Optimize(loaded, kFour, On(target), kNoProgress);
+    EXPECT_EQ(WhyNotValid(loaded.graph, kFour, result.best.plan), std::nullopt) << target;
+    ASSERT_TRUE(result.best.target_seconds) << target;
+    ASSERT_FALSE(result.baselines.empty());
+    for (const BaselineResult& baseline : result.baselines) {
+      ASSERT_TRUE(baseline.candidate.target_seconds) << target << " " << baseline.name;
+      EXPECT_LE(*result.best.target_seconds, *baseline.candidate.target_seconds) << target << " " << baseline.name;
+    }
+    for (const Candidate& candidate : result.candidates) {
+      ASSERT_TRUE(candidate.target_seconds);
+      EXPECT_LE(*result.best.target_seconds, *candidate.target_seconds) << target;
+    }
+  }
+}
+
+TEST(Optimize, ReportsTheProxyTimeASlowSimulationOfTheBestPlanGives) {
+  const LoadedGraph loaded = Layered(40, 2, 6);
+  const OptimizeResult result = Optimize(loaded, kFour, On("sim:noise"), kNoProgress);
+  EXPECT_NEAR(result.best.proxy_seconds, testing::SlowSimulate(loaded.graph, kFour, result.best.plan).makespan, 1e-9);
+  EXPECT_LE(result.lower_bound_seconds, result.best.proxy_seconds * (1 + 1e-9));
+  EXPECT_LE(result.fusion_free_bound_seconds, result.best.proxy_seconds * (1 + 1e-9));
+}
+
+TEST(Optimize, GivesTheSameAnswerForTheSameSeedAndAnotherNoiseForAnother) {
+  const LoadedGraph loaded = Layered(50, 1, 7);
+  OptimizeOptions options = On("sim:noise");
+  const OptimizeResult a = Optimize(loaded, kFour, options, kNoProgress);
+  const OptimizeResult b = Optimize(loaded, kFour, options, kNoProgress);
+  EXPECT_EQ(a.best.plan, b.best.plan);
+  EXPECT_EQ(a.best.target_seconds, b.best.target_seconds);
+  options.seed = 1;
+  const OptimizeResult c = Optimize(loaded, kFour, options, kNoProgress);
+  EXPECT_NE(a.best.target_seconds, c.best.target_seconds);
+}
+
+TEST(Optimize, RanksPerfectlyWhereTheTargetIsTheProxyItself) {
+  const LoadedGraph loaded = Layered(50, 1, 8);
+  const OptimizeResult result = Optimize(loaded, kFour, On("sim:noise,sigma=0"), kNoProgress);
+  ASSERT_TRUE(result.proxy_rank_correlation);
+  EXPECT_DOUBLE_EQ(*result.proxy_rank_correlation, 1.0);
+  EXPECT_NEAR(*result.proxy_median_error, 0.0, 1e-9);
+}
+
+TEST(Optimize, MeasuresAtMostTopKPlansBesideTheBaselines) {
+  const LoadedGraph loaded = Layered(50, 1, 9);
+  OptimizeOptions options = On("sim:latency");
+  options.top_k = 3;
+  const OptimizeResult result = Optimize(loaded, kFour, options, kNoProgress);
+  EXPECT_LE(result.candidates.size(), 3 + result.baselines.size());
+}
+
+TEST(Optimize, RefusesToExecuteAGraphWithoutAModel) {
+  EXPECT_THROW(Optimize(Layered(10, 1, 1), *MachinePreset("this"), On("cpu"), kNoProgress), InvalidInput);
+}
+
+TEST(Optimize, SaysSoWhenNothingFitsInMemory) {
+  GraphData data;
+  data.ops.resize(3);
+  for (Op& op : data.ops) op.weight_bytes = 100;
+  LoadedGraph loaded;
+  loaded.graph = ComputationGraph(std::move(data));
+  Machine machine = *MachinePreset("homogeneous:2");
+  for (Device& device : machine.devices) device.memory_bytes = 50;
+  EXPECT_THROW(Optimize(loaded, machine, On("sim:noise"), kNoProgress), WorkFailed);
+}
+
+}  // namespace
+}  // namespace millrace

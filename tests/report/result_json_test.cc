@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/report/result_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "millrace/machine/preset.h"
+#include "millrace/report/text.h"
+#include "millrace/report/trace.h"
+#include "millrace/workloads/random_graph.h"
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::json;
+
+const OptimizeResult& Result() {
+  static const OptimizeResult result = [] {
+    RandomGraphOptions options;
+    options.ops = 30;
+    options.seed = 4;
+    LoadedGraph loaded;
+    loaded.graph = MakeRandomGraph("er", options);
+    OptimizeOptions optimize;
+    optimize.target = "sim:contention";
+    optimize.samples = 32;
+    return Optimize(loaded, *MachinePreset("homogeneous:2,latency=0.01,bandwidth=1e9"), optimize,
+                    [](std::string_view, int, int) {});
+  }();
+  return result;
+}
+
+TEST(ResultJson, HasTheMembersItPromises) {
+  const Json json = Json::parse(ResultJson(Result()));
+  for (const char* member : {"method", "proxy_seconds", "target_seconds"})
+    EXPECT_TRUE(json["best"].contains(member)) << member;
+  EXPECT_TRUE(json["baselines"].is_object());
+  EXPECT_TRUE(json["baselines"]["heft"].is_number());
+  EXPECT_TRUE(json["baselines"]["sequential"].is_number());
+  ASSERT_TRUE(json["candidates"].is_array());
+  for (const Json& candidate : json["candidates"]) {
+    EXPECT_TRUE(candidate["method"].is_string());
+    EXPECT_TRUE(candidate["proxy_seconds"].is_number());
+    EXPECT_TRUE(candidate["target_seconds"].is_number());
+  }
+  EXPECT_TRUE(json["lower_bound_seconds"].is_number());
+  EXPECT_TRUE(json.contains("proxy_rank_correlation"));
+  EXPECT_TRUE(json.contains("pays_back_after_runs"));
+}
+
+TEST(TraceJson, DrawsEveryGroupOnceOnItsUnitInMicroseconds) {
+  const std::vector<PlanAccount> accounts = AccountsOf(Result());
+  const Json trace = Json::parse(TraceJson(Result().graph, Result().machine, accounts));
+  double last = 0;
+  std::size_t slices = 0;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X" || event["pid"] != 0) continue;
+    ++slices;
+    last = std::max(last, event["ts"].get<double>() + event["dur"].get<double>());
+  }
+  EXPECT_EQ(slices, Result().best.plan.groups.size());
+  EXPECT_NEAR(last, 1e6 * accounts[0].timeline.makespan, 1e-3);
+}
+
+TEST(ResultText, NamesTheBestPlanAndEveryBaseline) {
+  const std::string text = ResultText(Result());
+  EXPECT_THAT(text, ::testing::HasSubstr("best (" + Result().best.method));
+  for (const BaselineResult& baseline : Result().baselines) EXPECT_THAT(text, ::testing::HasSubstr(baseline.name));
+}
+
+TEST(ReadableSeconds, KeepsTheDigitsThatMatter) {
+  EXPECT_EQ(ReadableSeconds(0), "0 s");
+  EXPECT_EQ(ReadableSeconds(0.0123456), "12.346 ms");
+  EXPECT_EQ(ReadableSeconds(1.5e-6), "1.5 us");
+  EXPECT_EQ(ReadableSeconds(12.34), "12.3 s");
+  EXPECT_EQ(ReadableBytes(1536), "1.5 kB");
+}
+
+}  // namespace
+}  // namespace millrace
