@@ -15,7 +15,7 @@
 // host. Seconds.
 namespace millrace {
 
-struct ProfileOptions {
+struct ProfileGraphOptions {
   double seconds_per_group = 0.02;  // measuring time of one group on one kind
 };
 
@@ -32,7 +32,7 @@ struct ProfileSummary {
 // processors of this host. News goes into the cache (not saved here). Throws InvalidInput for ops the runtime lacks,
 // Interrupted.
 ComputationGraph ProfileGraph(const Model& model, const ComputationGraph& graph, const Machine& machine,
-                              const FusionGroups& groups, const ProfileOptions& options, ProfileCache& cache,
+                              const FusionGroups& groups, const ProfileGraphOptions& options, ProfileCache& cache,
                               const Deadline& deadline, const std::function<void(int, int)>& progress,
                               ProfileSummary& summary);
 
