@@ -13,7 +13,6 @@
 #include "millrace/optimize/baselines.h"
 #include "millrace/optimize/pool.h"
 #include "millrace/optimize/race.h"
-#include "millrace/optimize/resume.h"
 #include "millrace/optimize/select.h"
 #include "millrace/plan/hash.h"
 #include "millrace/simulate/bounds.h"
@@ -183,6 +182,23 @@ std::vector<Candidate> ToMeasure(const Pool& pool, const Machine& machine, const
   return candidates;
 }
 
+// Puts measured times in place of estimates in result.graph.
+void Profile(const LoadedGraph& loaded, const Effort& effort, const OptimizeOptions& options, const Deadline& deadline,
+             const OptimizeProgress& progress, OptimizeResult& result) {
+  ProfileCache cache = options.profile_cache.empty() ? ProfileCache() : ProfileCache(options.profile_cache);
+  if (!cache.warning().empty()) result.warnings.push_back(cache.warning());
+  const double share = std::isfinite(deadline.Left()) ? effort.profile_share * deadline.Left() : deadline.Left();
+  ProfileSummary summary;
+  result.graph = ProfileGraph(
+      *loaded.model, loaded.graph, result.machine, GreedyFusion(loaded.graph), {effort.profile_seconds}, cache,
+      deadline.Within(share), [&progress](int done, int total) { progress("profile", done, total); }, summary);
+  result.profile = summary;
+  cache.Save();
+  if (summary.left_out == 0) return;
+  result.warnings.push_back(std::to_string(summary.left_out) + " of " + std::to_string(summary.distinct) +
+                            " distinct op timings were left out for lack of time and are estimates");
+}
+
 // The plan with what the race found out about it.
 Candidate AsRaced(const Candidate& plan, const std::vector<Candidate>& raced) {
   const auto found = std::find_if(raced.begin(), raced.end(),
@@ -209,21 +225,7 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
   TargetContext context{&loaded.graph, &machine, estimate.get(), loaded.model ? &*loaded.model : nullptr, options.seed};
   const std::unique_ptr<Target> target = MakeTarget(options.target, context);
 
-  if (ExecutesTheModel(options.target) && options.profile) {
-    ProfileCache cache = options.profile_cache.empty() ? ProfileCache() : ProfileCache(options.profile_cache);
-    if (!cache.warning().empty()) result.warnings.push_back(cache.warning());
-    const double share = std::isfinite(deadline.Left()) ? effort.profile_share * deadline.Left() : deadline.Left();
-    ProfileSummary summary;
-    result.graph = ProfileGraph(
-        *loaded.model, loaded.graph, machine, GreedyFusion(loaded.graph), {effort.profile_seconds}, cache,
-        deadline.Within(share), [&progress](int done, int total) { progress("profile", done, total); }, summary);
-    result.profile = summary;
-    cache.Save();
-    if (summary.left_out > 0) {
-      result.warnings.push_back(std::to_string(summary.left_out) + " of " + std::to_string(summary.distinct) +
-                                " distinct op timings were left out for lack of time and are estimates");
-    }
-  }
+  if (ExecutesTheModel(options.target) && options.profile) Profile(loaded, effort, options, deadline, progress, result);
 
   const std::unique_ptr<CostModel> proxy = MakeAnalyticCostModel(result.graph, machine);
   PoolOptions pool_options;
@@ -241,17 +243,18 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
     throw WorkFailed("no plan found fits in the machine's memory (" + std::to_string(pool.infeasible) + " were tried)");
   }
 
-  Resume resume(options.records, result.graph_hash, machine, options.target);
-  resume.Recall(result.candidates);
   const double race_share = std::isfinite(deadline.Left()) ? effort.race_share * deadline.Left() : effort.race_seconds;
-  Race(*target, result.candidates, RaceOptions{.rounds = effort.race_rounds},
-       deadline.Within(std::min(race_share, effort.race_seconds)),
+  RaceOptions race_options;
+  race_options.rounds = effort.race_rounds;
+  race_options.cpus = ProcessorsOf(machine, options.target);
+  Race(*target, result.candidates, race_options, deadline.Within(std::min(race_share, effort.race_seconds)),
        [&progress](int done, int total) { progress("measure", done, total); });
-  resume.Note(result.candidates);
 
   result.best = FastestMeasured(result.candidates);
-  for (const Baseline& baseline : baselines)
-    result.baselines.push_back({baseline.name, baseline.meaning, baseline.candidate, {0, 0}});
+  for (const Baseline& baseline : baselines) {
+    result.baselines.push_back(
+        {baseline.name, baseline.meaning, AsRaced(baseline.candidate, result.candidates), {0, 0}});
+  }
   result.planning_seconds = deadline.Elapsed();
   Compare(*target, effort, deadline, progress, result);
   YieldToFasterBaseline(result);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "millrace/errors/errors.h"
 #include "millrace/heuristics/candidate_source.h"
 #include "millrace/heuristics/feasible.h"
 #include "millrace/heuristics/fusion.h"
@@ -54,6 +55,12 @@ std::vector<FusionChoice> FusionChoices(const CostModel& model) {
 Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
               const std::function<void(int, int)>& progress) {
   const std::vector<std::string> methods = options.methods.empty() ? HeuristicNames() : options.methods;
+  for (const std::string& method : methods) {
+    if (MakeHeuristic(method) != nullptr) continue;
+    std::string known;
+    for (const std::string& name : HeuristicNames()) known += (known.empty() ? "" : ", ") + name;
+    throw InvalidInput("there is no method '" + method + "'; there are: " + known);
+  }
   const int total = static_cast<int>(methods.size() * fusions.size());
   const Random random(options.seed);
   SourceBudget budget;

@@ -20,16 +20,10 @@ std::map<std::string, const Device*> DeviceOfKind(const Machine& machine) {
   return devices;
 }
 
-std::vector<int> UnitsOf(const Machine& machine) {
-  std::set<int> units;
-  for (const Device& device : machine.devices) units.insert(device.units.begin(), device.units.end());
-  return {units.begin(), units.end()};
-}
-
 class Profiler {
  public:
   Profiler(const Model& model, const Machine& machine, const ProfileGraphOptions& options, ProfileCache& cache)
-      : model_(model), kinds_(DeviceOfKind(machine)), options_(options), cache_(cache), pool_(UnitsOf(machine)) {}
+      : model_(model), kinds_(DeviceOfKind(machine)), options_(options), cache_(cache) {}
 
   // What is known of the group on every kind; nothing while a kind is missing.
   std::optional<StatedSeconds> Known(const std::vector<OpId>& group) const {
@@ -67,28 +61,18 @@ class Profiler {
     for (const auto& [kind, device] : kinds_) {
       const int units = static_cast<int>(device->units.size());
       if (cache_.Find(signature, units)) continue;
-      ProfileOptions group_options;
+      ProfileGroupOptions group_options;
       group_options.seconds = options_.seconds_per_group;
-      cache_.Add(signature, units, ProfileGroup(model_, group, pool_, WorkersOf(*device), group_options));
+      cache_.Add(signature, units, ProfileGroup(model_, group, device->units, group_options));
       ++summary.measured;
     }
   }
 
  private:
-  std::vector<int> WorkersOf(const Device& device) const {
-    std::vector<int> workers;
-    for (int worker = 0; worker < pool_.size(); ++worker) {
-      const int unit = pool_.cpus()[static_cast<std::size_t>(worker)];
-      if (std::find(device.units.begin(), device.units.end(), unit) != device.units.end()) workers.push_back(worker);
-    }
-    return workers;
-  }
-
   const Model& model_;
   std::map<std::string, const Device*> kinds_;
   ProfileGraphOptions options_;
   ProfileCache& cache_;
-  WorkerPool pool_;
 };
 
 }  // namespace
