@@ -7,10 +7,13 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
+#include "millrace/formats/dnn_partitioning.h"
 #include "millrace/formats/graph_json.h"
 #include "millrace/formats/json_value.h"
 #include "millrace/formats/model_graph.h"
 #include "millrace/formats/onnx_read.h"
+#include "millrace/formats/pipedream.h"
+#include "millrace/formats/stg.h"
 
 namespace millrace {
 namespace {
@@ -31,6 +34,30 @@ LoadedGraph LoadOnnx(const std::string& path, const std::map<std::string, std::i
   return loaded;
 }
 
+// Text formats by their ending; without a telling one, by how they begin.
+ComputationGraph ParseText(const std::string& path, const std::string& ending, std::string_view text) {
+  const std::string name = std::filesystem::path(path).stem().string();
+  if (ending == ".stg") return ParseStg(text, name);
+  if (ending == ".txt") return ParsePipeDream(text, name);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const char start = first == std::string_view::npos ? '\0' : text[first];
+  if (ending == ".json" || start == '{') {
+    switch (KindOfJson(text)) {
+      case JsonKind::kDnnPartitioning:
+        return ParseDnnPartitioning(text, name);
+      case JsonKind::kMachine:
+        throw InvalidInput("is a machine; a graph is wanted here");
+      case JsonKind::kPlan:
+        throw InvalidInput("is a plan; a graph is wanted here");
+      default:
+        return ParseGraphJson(text);
+    }
+  }
+  if (text.starts_with("node")) return ParsePipeDream(text, name);
+  if (start >= '0' && start <= '9') return ParseStg(text, name);
+  throw InvalidInput("is no graph this program knows; it reads .onnx, .json, .stg and .txt (PipeDream profiles)");
+}
+
 }  // namespace
 
 LoadedGraph LoadGraph(const std::string& path, const std::map<std::string, std::int64_t>& dimensions) {
@@ -39,7 +66,7 @@ LoadedGraph LoadGraph(const std::string& path, const std::map<std::string, std::
   const std::string text = ReadWholeFile(path);
   LoadedGraph loaded;
   try {
-    loaded.graph = ParseGraphJson(text);
+    loaded.graph = ParseText(path, ending, text);
   } catch (const InvalidInput& error) {
     throw error.InFile(path);
   }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// Reading line-oriented text, with complaints that carry the line's number.
+namespace millrace {
+
+class TextLines {
+ public:
+  explicit TextLines(std::string_view text) : rest_(text) {}
+
+  // The next line without its end ("\n" or "\r\n"); false after the last.
+  bool Next(std::string_view& line);
+  std::size_t number() const { return number_; }  // of the line last read, from 1
+
+  // Throws InvalidInput: "line 7: complaint".
+  [[noreturn]] void Refuse(const std::string& complaint) const;
+
+ private:
+  std::string_view rest_;
+  std::size_t number_ = 0;
+};
+
+// The text without spaces and tabs around it.
+std::string_view Trimmed(std::string_view text);
+
+// Takes the next word (up to space or tab) off the front; empty when there is none.
+std::string_view TakeWord(std::string_view& rest);
+
+// The text for a complaint: shortened, unprintable bytes as '?'.
+std::string Shown(std::string_view text);
+
+// The whole text as a number: finite and >= 0. Nothing if it is no such number.
+std::optional<double> CostIn(std::string_view text);
+// The whole text as a whole number, 0..2147483647. Nothing if it is no such number.
+std::optional<int> IdIn(std::string_view text);
+
+}  // namespace millrace
