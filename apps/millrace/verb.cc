@@ -47,7 +47,8 @@ void AddVerbs(CommandLine& line) {
   line.app.name("millrace");
   line.app.set_version_flag("--version", "millrace " MILLRACE_VERSION);
   line.app.require_subcommand(1);
-  // verbs
+  AddSchedule(line);
+  AddSimulate(line);
 }
 
 int ExplainUsage(const CommandLine& line, const CLI::ParseError& error) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kTargetedTries = 8;
 constexpr int kEvenTries = 8;
+constexpr int kTries = kTargetedTries + kEvenTries;
 constexpr double kMargin = 0.97;      // lowered a little further than the overflow, or the next try would just miss
 constexpr double kMostLowered = 0.5;  // in one try: an overflow says little about a plan that is very different
 
@@ -33,13 +34,17 @@ void LowerWhereOverfull(const CostedGraph& costed, const std::vector<double>& pe
 
 std::optional<BestOf> RunSourceInMemory(const CandidateSource& source, const CostedGraph& costed,
                                         const SourceBudget& budget, Random& random, std::size_t most) {
-  BestOf best = RunSource(source, costed, budget, random, most);
+  SourceBudget first = budget;
+  if (costed.limited_memory && budget.seconds) first.seconds = *budget.seconds / 2;
+  BestOf best = RunSource(source, costed, first, random, most);
   if (!best.kept.empty()) return best;
-  if (!costed.limited_memory) return std::nullopt;
+  if (!costed.limited_memory || best.nearest_peaks.empty()) return std::nullopt;
+  SourceBudget further = budget;
+  if (budget.seconds) further.seconds = *budget.seconds / 2 / kTries;
   CostedGraph shown = costed;
   std::vector<double>& limits = shown.topology.memory_bytes;
   const double share = WeightShare(costed);
-  for (int attempt = 0; attempt < kTargetedTries + kEvenTries; ++attempt) {
+  for (int attempt = 0; attempt < kTries; ++attempt) {
     if (attempt < kTargetedTries) {
       LowerWhereOverfull(costed, best.nearest_peaks, limits);
     } else {
@@ -47,7 +52,7 @@ std::optional<BestOf> RunSourceInMemory(const CandidateSource& source, const Cos
       for (std::size_t memory = 0; memory < limits.size(); ++memory)
         limits[memory] = costed.topology.memory_bytes[memory] * lowered;
     }
-    best = RunSourceShown(source, shown, costed, budget, random, most);
+    best = RunSourceShown(source, shown, costed, further, random, most);
     if (!best.kept.empty()) return best;
     if (best.nearest_peaks.empty()) return std::nullopt;  // it offered nothing at all
   }

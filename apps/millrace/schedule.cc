@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/errors/errors.h"
+#include "millrace/errors/interrupt.h"
+#include "millrace/formats/atomic_file.h"
+#include "millrace/formats/machine_json.h"
+#include "millrace/formats/plan_json.h"
+#include "millrace/heuristics/feasible.h"
+#include "millrace/heuristics/fusion.h"
+#include "millrace/plan/hash.h"
+#include "millrace/simulate/bounds.h"
+#include "millrace/verb.h"
+
+// millrace schedule: one method, judged by the proxy alone.
+namespace millrace::cli {
+namespace {
+
+// What a method that draws samples does where nobody says how many.
+constexpr std::int64_t kUsualSamples = 100;
+
+struct ScheduleOptions {
+  std::string graph;
+  std::string machine = "this";
+  std::string method = "heft";
+  std::string output;
+  std::string fusion = "none";
+  std::optional<std::int64_t> samples;
+  std::optional<std::int64_t> iterations;
+  std::optional<double> time_limit;
+};
+
+std::unique_ptr<CandidateSource> SourceOf(const std::string& method) {
+  std::unique_ptr<CandidateSource> source = MakeHeuristic(method);
+  if (source) return source;
+  throw InvalidInput(
+      fmt::format("--method '{}' is not known; the methods are {}", method, fmt::join(HeuristicNames(), ", ")));
+}
+
+SourceBudget BudgetOf(const ScheduleOptions& options) {
+  SourceBudget budget;
+  budget.iterations = options.iterations;
+  budget.seconds = options.time_limit;
+  if (options.samples) {
+    budget.samples = *options.samples;
+  } else if (options.time_limit) {
+    budget.samples = std::numeric_limits<std::int64_t>::max();
+  } else if (options.method == "randomised-list") {
+    budget.samples = kUsualSamples;
+  }
+  return budget;
+}
+
+struct Outcome {
+  PlanRecord record;
+  double lower_bound = 0;
+  double fusion_free_bound = 0;
+  std::int64_t samples = 0;
+  double wall_seconds = 0;
+};
+
+Outcome FindPlan(const ComputationGraph& graph, const Machine& machine, const ScheduleOptions& options,
+                 const CandidateSource& source, std::uint64_t seed) {
+  const auto begin = std::chrono::steady_clock::now();
+  FusionGroups groups = options.fusion == "greedy" ? GreedyFusion(graph) : SingleOpGroups(graph);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), std::move(groups));
+  StopIfInterrupted();
+  Random random(seed);
+  std::optional<BestOf> best = RunSourceInMemory(source, costed, BudgetOf(options), random, 1);
+  if (!best) {
+    throw WorkFailed(
+        fmt::format("no plan that {} finds fits in the memory of machine '{}'; try another method or a "
+                    "machine with more memory_bytes",
+                    source.name(), machine.name));
+  }
+  Outcome outcome;
+  RatedAssignment& rated = best->kept.front();
+  outcome.record.plan =
+      Plan{costed.groups, std::move(rated.assignment.placement), std::move(rated.assignment.sequence)};
+  outcome.record.proxy_seconds = rated.makespan;
+  outcome.lower_bound = LowerBound(costed);
+  outcome.fusion_free_bound = FusionFreeBound(graph, machine);
+  outcome.samples = best->offered;
+  outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  outcome.record.graph_name = graph.name();
+  outcome.record.graph_hash = GraphHash(graph);
+  outcome.record.machine = machine;
+  outcome.record.method = source.name();
+  outcome.record.seed = seed;
+  return outcome;
+}
+
+void Print(const CommandLine& line, const Outcome& outcome, const std::string& output) {
+  const double makespan = outcome.record.proxy_seconds;
+  const double gap = Gap(makespan, outcome.lower_bound);
+  if (line.common.json) {
+    PrintJson({{"method", outcome.record.method},
+               {"makespan_seconds", makespan},
+               {"lower_bound_seconds", outcome.lower_bound},
+               {"samples", outcome.samples},
+               {"wall_seconds", outcome.wall_seconds},
+               {"gap", gap},
+               {"feasible", true},
+               {"fusion_free_bound_seconds", outcome.fusion_free_bound},
+               {"groups", outcome.record.plan.groups.size()}});
+    return;
+  }
+  fmt::print("{}: makespan {:.6g} s, {:.1f} % above the lower bound of {:.6g} s\n", outcome.record.method, makespan,
+             100 * gap, outcome.lower_bound);
+  fmt::print("{} groups on {} devices, best of {} in {:.3g} s\n", outcome.record.plan.groups.size(),
+             outcome.record.machine.devices.size(), outcome.samples, outcome.wall_seconds);
+  if (!output.empty()) fmt::print("plan written to {}\n", output);
+}
+
+int Schedule(const CommandLine& line, const ScheduleOptions& options) {
+  const std::unique_ptr<CandidateSource> source = SourceOf(options.method);
+  const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
+  const Machine machine = LoadMachine(options.machine);
+  const Outcome outcome = FindPlan(loaded.graph, machine, options, *source, line.common.seed);
+  StopIfInterrupted();
+  if (!options.output.empty()) WriteFileAtomically(options.output, PlanJson(outcome.record));
+  Print(line, outcome, options.output);
+  return 0;
+}
+
+std::string CheckTimeLimit(const std::string& words) {
+  double seconds = 0;
+  if (!CLI::detail::lexical_cast(words, seconds) || !std::isfinite(seconds) || seconds <= 0)
+    return "'" + words + "' is not a number of seconds > 0";
+  return "";
+}
+
+}  // namespace
+
+void AddSchedule(CommandLine& line) {
+  const auto options = std::make_shared<ScheduleOptions>();
+  CLI::App* verb = AddVerb(line, "schedule", "Plan a graph with one method, by the cost model alone",
+                           [&line, options] { return Schedule(line, *options); });
+  verb->add_option("graph", options->graph, "Graph or model file")->required();
+  verb->add_option("--machine", options->machine, "Machine file or preset")->capture_default_str();
+  verb->add_option("--method", options->method, fmt::format("One of {}", fmt::join(HeuristicNames(), ", ")))
+      ->capture_default_str();
+  verb->add_option("-o,--output", options->output, "Write the plan here");
+  verb->add_option("--fusion", options->fusion, "Fuse ops first: none or greedy")
+      ->check(CLI::IsMember({"none", "greedy"}))
+      ->capture_default_str();
+  verb->add_option("--samples", options->samples,
+                   "Plans to draw and choose the best of, by methods that draw; without it 1, randomised-list 100, and "
+                   "with --time-limit as many as it allows")
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  verb->add_option("--iterations", options->iterations, "Steps of a method that searches")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
+  verb->add_option("--time-limit", options->time_limit, "Seconds a method that draws or searches may take")
+      ->check(CLI::Validator(CheckTimeLimit, "SECONDS"));
+}
+
+}  // namespace millrace::cli

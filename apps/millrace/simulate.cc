@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/errors/errors.h"
+#include "millrace/formats/atomic_file.h"
+#include "millrace/formats/machine_json.h"
+#include "millrace/formats/plan_json.h"
+#include "millrace/plan/hash.h"
+#include "millrace/plan/verify.h"
+#include "millrace/simulate/bounds.h"
+#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/timeline.h"
+#include "millrace/verb.h"
+
+// millrace simulate: the timeline of a plan under the cost model.
+namespace millrace::cli {
+namespace {
+
+struct SimulateOptions {
+  std::string graph;
+  std::string machine;
+  std::string plan;
+  bool gantt = false;
+};
+
+struct Simulation {
+  Machine machine;
+  Plan plan;
+  Timeline timeline;
+  std::vector<double> peak_by_device;
+  bool feasible = true;
+  double lower_bound = 0;
+};
+
+// The plan on the machine it names, or on the one given instead.
+PlanRecord ReadPlan(const SimulateOptions& options, const ComputationGraph& graph) {
+  if (options.machine.empty()) return LoadPlan(options.plan, graph);
+  const Machine machine = LoadMachine(options.machine);
+  try {
+    PlanRecord record = ParsePlanJson(ReadWholeFile(options.plan));
+    if (!record.graph_hash.empty() && record.graph_hash != GraphHash(graph)) {
+      throw InvalidInput("the plan was made for another graph (graph_hash " + record.graph_hash + ", this one has " +
+                         GraphHash(graph) + ")");
+    }
+    VerifyPlan(graph, machine, record.plan);
+    record.machine = machine;
+    return record;
+  } catch (const InvalidInput& error) {
+    const bool named = std::string(error.what()).find(options.plan) != std::string::npos;
+    throw named ? error : error.InFile(options.plan);
+  }
+}
+
+Simulation Run(const ComputationGraph& graph, PlanRecord record) {
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, record.machine), record.plan.groups);
+  const Assignment assignment{record.plan.placement, record.plan.sequence};
+  Simulation simulation;
+  simulation.timeline = MakeTimeline(costed, assignment);
+  const std::vector<double> peaks = PeakMemory(costed, assignment, simulation.timeline);
+  for (const std::int32_t memory : costed.topology.memory_of)
+    simulation.peak_by_device.push_back(peaks[static_cast<std::size_t>(memory)]);
+  simulation.feasible = Fits(costed, peaks);
+  simulation.lower_bound = LowerBound(costed);
+  simulation.machine = std::move(record.machine);
+  simulation.plan = std::move(record.plan);
+  return simulation;
+}
+
+void PrintAsJson(const Simulation& simulation) {
+  nlohmann::ordered_json groups = nlohmann::ordered_json::array();
+  for (std::size_t g = 0; g < simulation.plan.groups.size(); ++g) {
+    groups.push_back({{"start", simulation.timeline.start[g]},
+                      {"finish", simulation.timeline.finish[g]},
+                      {"device", simulation.plan.placement[g]}});
+  }
+  const double makespan = simulation.timeline.makespan;
+  PrintJson({{"makespan_seconds", makespan},
+             {"feasible", simulation.feasible},
+             {"peak_memory_bytes", simulation.peak_by_device},
+             {"groups", std::move(groups)},
+             {"lower_bound_seconds", simulation.lower_bound},
+             {"gap", Gap(makespan, simulation.lower_bound)}});
+}
+
+void PrintDevices(const Simulation& simulation) {
+  const std::size_t devices = simulation.machine.devices.size();
+  std::vector<double> busy(devices, 0.0);
+  std::vector<int> groups(devices, 0);
+  for (std::size_t g = 0; g < simulation.plan.groups.size(); ++g) {
+    const auto device = static_cast<std::size_t>(simulation.plan.placement[g]);
+    busy[device] += simulation.timeline.finish[g] - simulation.timeline.start[g];
+    ++groups[device];
+  }
+  const double makespan = simulation.timeline.makespan;
+  fmt::print("{:<20} {:>8} {:>8} {:>14} {:>14}\n", "device", "groups", "busy", "peak bytes", "memory bytes");
+  for (std::size_t d = 0; d < devices; ++d) {
+    const Device& device = simulation.machine.devices[d];
+    fmt::print("{:<20} {:>8} {:>6.1f} % {:>14.6g} {:>14}\n", device.name, groups[d],
+               makespan > 0 ? 100 * busy[d] / makespan : 0.0, simulation.peak_by_device[d],
+               device.memory_bytes ? fmt::format("{:.6g}", *device.memory_bytes) : "unlimited");
+  }
+}
+
+// A row per device, a column per hundredth of the makespan: '#' busy for most of it, '-' for some.
+void PrintGantt(const Simulation& simulation) {
+  constexpr std::size_t kColumns = 100;
+  const double column = simulation.timeline.makespan / kColumns;
+  if (!(column > 0)) return;
+  const std::size_t devices = simulation.machine.devices.size();
+  std::vector<std::vector<double>> busy(devices, std::vector<double>(kColumns, 0.0));
+  for (std::size_t g = 0; g < simulation.plan.groups.size(); ++g) {
+    std::vector<double>& row = busy[static_cast<std::size_t>(simulation.plan.placement[g])];
+    const double start = simulation.timeline.start[g] / column;
+    const double finish = simulation.timeline.finish[g] / column;
+    for (auto c = static_cast<std::size_t>(start); c < kColumns && static_cast<double>(c) < finish; ++c) {
+      const auto from = static_cast<double>(c);
+      row[c] += std::min(finish, from + 1) - std::max(start, from);
+    }
+  }
+  for (std::size_t d = 0; d < devices; ++d) {
+    std::string row;
+    for (const double share : busy[d]) row += share > 0.5 ? '#' : share > 0 ? '-' : '.';
+    fmt::print("{:<20} {}\n", simulation.machine.devices[d].name, row);
+  }
+}
+
+int Simulate(const CommandLine& line, const SimulateOptions& options) {
+  const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
+  const Simulation simulation = Run(loaded.graph, ReadPlan(options, loaded.graph));
+  if (line.common.json) {
+    PrintAsJson(simulation);
+    return 0;
+  }
+  const double makespan = simulation.timeline.makespan;
+  fmt::print("makespan {:.6g} s, {:.1f} % above the lower bound of {:.6g} s\n", makespan,
+             100 * Gap(makespan, simulation.lower_bound), simulation.lower_bound);
+  if (!simulation.feasible) fmt::print("does not fit in memory\n");
+  PrintDevices(simulation);
+  if (options.gantt) PrintGantt(simulation);
+  return 0;
+}
+
+}  // namespace
+
+void AddSimulate(CommandLine& line) {
+  const auto options = std::make_shared<SimulateOptions>();
+  CLI::App* verb = AddVerb(line, "simulate", "Show the timeline of a plan under the cost model",
+                           [&line, options] { return Simulate(line, *options); });
+  verb->add_option("graph", options->graph, "Graph or model file the plan was made for")->required();
+  verb->add_option("--machine", options->machine, "Machine file or preset, in place of the one the plan names");
+  verb->add_option("--plan", options->plan, "Plan file")->required();
+  verb->add_flag("--gantt", options->gantt, "Also draw when each device is busy");
+}
+
+}  // namespace millrace::cli
