@@ -47,6 +47,7 @@ void AddVerbs(CommandLine& line) {
   line.app.name("millrace");
   line.app.set_version_flag("--version", "millrace " MILLRACE_VERSION);
   line.app.require_subcommand(1);
+  // verbs
   AddSchedule(line);
   AddSimulate(line);
 }

@@ -90,7 +90,8 @@ class ProblemBuilder {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The worked example of Topcuoglu, Hariri and Wu (2002): figure 2 and table 1, with its schedules of figure 4.
+// The worked example of Topcuoglu, Hariri and Wu (2002): figure 2 and table 1, with the
+// schedule lengths it reports.
 CostedGraph WorkedExample() {
   ProblemBuilder problem(3);
   for (const std::vector<double>& seconds : std::vector<std::vector<double>>{{14, 16, 9},
@@ -140,6 +141,12 @@ TEST(Cpop, TakesEightySixOnThePublishedExample) {
   const CostedGraph costed = WorkedExample();
   EXPECT_DOUBLE_EQ(ScheduleCpop(costed).makespan, 86);
   EXPECT_DOUBLE_EQ(Simulated(costed, ScheduleCpop(costed)), 86);
+}
+
+TEST(Dls, TakesNinetyOneOnThePublishedExample) {
+  const CostedGraph costed = WorkedExample();
+  EXPECT_DOUBLE_EQ(ScheduleDls(costed).makespan, 91);
+  EXPECT_DOUBLE_EQ(Simulated(costed, ScheduleDls(costed)), 91);
 }
 
 // Random problems of every kind: gangs, colocation, missing kinds, memory limits, ties. Null where one can run nowhere.
