@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/runtime/kernel.h"
 
+#include <oneapi/dnnl/dnnl.hpp>
+
 #include "millrace/errors/errors.h"
+#include "millrace/runtime/fused_units.h"
 #include "millrace/runtime/kernel_registry.h"
+#include "millrace/runtime/one_openmp_thread.h"
 #include "millrace/runtime/reorder.h"
 #include "millrace/runtime/sequential_group.h"
 
@@ -17,15 +21,26 @@ std::size_t TensorSpec::bytes() const {
 }
 
 std::unique_ptr<Kernel> MakeKernel(const KernelRequest& request) {
-  if (request.nodes.size() != 1) return MakeSequentialGroup(request);
+  const OneOpenMpThread one_thread;
+  std::vector<std::vector<int>> units = FusedUnitsOf(*request.model, request.nodes);
+  if (units.size() > 1) return MakeSequentialGroup(request, units);
+  KernelRequest unit = request;
+  unit.nodes = units.front();
+  return MakeUnitKernel(unit);
+}
+
+std::unique_ptr<Kernel> MakeUnitKernel(const KernelRequest& request) {
   const int node = request.nodes.front();
+  const Node& first = request.model->nodes[static_cast<std::size_t>(node)];
   std::string why;
   const KernelEntry* entry = FindKernel(*request.model, node, &why);
-  if (entry == nullptr) {
-    const Node& lacking = request.model->nodes[static_cast<std::size_t>(node)];
-    throw InvalidInput("node '" + lacking.name + "': the runtime cannot execute " + why);
+  if (entry == nullptr) throw InvalidInput("node '" + first.name + "': the runtime cannot execute " + why);
+  try {
+    return entry->make(request);
+  } catch (const dnnl::error& refusal) {
+    throw InvalidInput("node '" + first.name + "' (" + first.op_type +
+                       "): oneDNN refuses its shapes: " + refusal.what());
   }
-  return entry->make(request);
 }
 
 std::string UnsupportedReason(const Model& model, int node) {

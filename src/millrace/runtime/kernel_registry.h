@@ -11,7 +11,7 @@
 // execute the node wins.
 namespace millrace {
 
-// Makes the kernel of a request of exactly one node.
+// Makes the kernel of a request of exactly one node; for an anchor, of the node and its epilogue (see fused_units.h).
 using KernelFactory = std::unique_ptr<Kernel> (*)(const KernelRequest& request);
 
 // Why the entry cannot execute this node, in a few words; empty if it can. Never looks at the operator's name.

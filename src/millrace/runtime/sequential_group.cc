@@ -5,6 +5,7 @@
 #include <map>
 
 #include "millrace/runtime/aligned_memory.h"
+#include "millrace/runtime/fused_units.h"
 #include "millrace/runtime/group_values.h"
 #include "millrace/runtime/reorder.h"
 
@@ -29,7 +30,8 @@ struct Step {
 
 class SequentialGroup : public Kernel {
  public:
-  explicit SequentialGroup(const KernelRequest& request) : workers_(request.workers) {
+  SequentialGroup(const KernelRequest& request, const std::vector<std::vector<int>>& units)
+      : workers_(request.workers) {
     const Model& model = *request.model;
     inputs_ = GroupInputs(model, request.nodes);
     outputs_ = GroupOutputs(model, request.nodes);
@@ -39,11 +41,11 @@ class SequentialGroup : public Kernel {
     available_ = request.available;
     available_.resize(model.values.size(), Layout::kPlain);
     std::size_t member_scratch = 0;
-    for (const int node : request.nodes) {
-      KernelRequest one = request;
-      one.nodes = std::span<const int>(&node, 1);
-      one.available = available_;
-      Append(MakeKernel(one), member_scratch);
+    for (const std::vector<int>& unit : units) {
+      KernelRequest member = request;
+      member.nodes = unit;
+      member.available = available_;
+      Append(MakeUnitKernel(member), member_scratch);
     }
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (!input_bound_[i]) input_specs_[i] = SpecOf(model, inputs_[i]);
@@ -169,8 +171,8 @@ class SequentialGroup : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeSequentialGroup(const KernelRequest& request) {
-  return std::make_unique<SequentialGroup>(request);
+std::unique_ptr<Kernel> MakeSequentialGroup(const KernelRequest& request, const std::vector<std::vector<int>>& units) {
+  return std::make_unique<SequentialGroup>(request, units);
 }
 
 }  // namespace millrace

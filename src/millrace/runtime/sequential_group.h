@@ -3,10 +3,10 @@
 
 #include "millrace/runtime/kernel.h"
 
-// Any legal fusion group as a kernel: its members run one after another over buffers inside the group's scratch, with
-// a change of layout between two members where they need one. Members that a faster kernel fuses are one member.
+// Any legal fusion group as a kernel: its members (units of fused_units.h) run one after another over buffers inside
+// the group's scratch, with a change of layout between two members where they need one.
 namespace millrace {
 
-std::unique_ptr<Kernel> MakeSequentialGroup(const KernelRequest& request);
+std::unique_ptr<Kernel> MakeSequentialGroup(const KernelRequest& request, const std::vector<std::vector<int>>& units);
 
 }  // namespace millrace

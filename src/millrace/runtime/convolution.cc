@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/runtime/convolution.h"
+
+#include <algorithm>
+#include <map>
+
+#include "millrace/errors/errors.h"
+#include "millrace/runtime/epilogue.h"
+#include "millrace/runtime/primitive_kernel.h"
+#include "millrace/runtime/refusal.h"
+#include "millrace/runtime/reorder.h"
+#include "millrace/runtime/value_readers.h"
+#include "millrace/runtime/window.h"
+#include "millrace/runtime/work_share.h"
+
+namespace millrace {
+namespace {
+
+// The result of the part of it that is made while a residual copied there is still in the second-level cache.
+constexpr std::int64_t kResidualTileBytes = 512 * 1024;
+
+std::int64_t Product(const Shape& shape, std::size_t from) {
+  std::int64_t product = 1;
+  for (std::size_t i = from; i < shape.size(); ++i) product *= shape[i];
+  return product;
+}
+
+// A part of the result: some images, some output channels (whole groups where there are several).
+struct Part {
+  Share images;
+  Share channels;
+
+  bool operator<(const Part& other) const {
+    return std::pair(images.size(), channels.size()) < std::pair(other.images.size(), other.channels.size());
+  }
+};
+
+class ConvolutionKernel : public PrimitiveKernel {
+ public:
+  ConvolutionKernel(const KernelRequest& request, const Epilogue& epilogue)
+      : PrimitiveKernel(request), model_(*request.model), epilogue_(epilogue) {
+    const Node& node = model_.nodes[static_cast<std::size_t>(epilogue.nodes.front())];
+    source_ = node.inputs[0];
+    source_shape_ = model_.values[static_cast<std::size_t>(source_)].shape;
+    output_shape_ = model_.values[static_cast<std::size_t>(epilogue.output)].shape;
+    weights_shape_ = model_.values[static_cast<std::size_t>(node.inputs[1])].shape;
+    groups_ = Model::IntOf(node, "group", 1);
+    window_ = WindowOf(node, Shape(source_shape_.begin() + 2, source_shape_.end()),
+                       Shape(weights_shape_.begin() + 2, weights_shape_.end()));
+    FoldWeights(node);
+    ChooseLayouts();
+    input_specs_[InputIndex(source_)].layout = source_layout_;
+    if (epilogue_.residual >= 0) input_specs_[InputIndex(epilogue_.residual)].layout = output_layout_;
+    output_specs_.front().layout = output_layout_;
+    for (int worker = 0; worker < workers(); ++worker) {
+      for (const Part& part : PartsOf(worker)) AddPart(request, worker, part);
+    }
+    plain_weights_.clear();
+    plain_weights_.shrink_to_fit();
+  }
+
+ private:
+  std::int64_t channels_per_group() const { return weights_shape_[0] / groups_; }
+
+  // Weights and bias with scale and shift in them, plain; or the inputs that hold them.
+  void FoldWeights(const Node& node) {
+    const ConstantData* weights = ConstantOf(model_, node.inputs[1]);
+    const bool has_bias = node.inputs.size() > 2 && node.inputs[2] >= 0;
+    const ConstantData* bias = has_bias ? ConstantOf(model_, node.inputs[2]) : nullptr;
+    if (weights != nullptr) {
+      plain_weights_ = weights->AsFloats();
+    } else {
+      computed_weights_ = Operand::Input(InputIndex(node.inputs[1]));
+      weights_are_computed_ = true;
+    }
+    const auto channels = static_cast<std::size_t>(weights_shape_[0]);
+    std::vector<float> plain_bias = bias != nullptr ? bias->AsFloats() : std::vector<float>(channels, 0.0f);
+    if (!epilogue_.scale.empty()) {
+      const std::size_t per_channel = plain_weights_.size() / channels;
+      for (std::size_t channel = 0; channel < channels; ++channel) {
+        const float scale = epilogue_.scale[channel];
+        for (std::size_t i = 0; i < per_channel; ++i) plain_weights_[channel * per_channel + i] *= scale;
+        plain_bias[channel] = plain_bias[channel] * scale + epilogue_.shift[channel];
+      }
+    }
+    bias_ = has_bias && bias == nullptr ? Operand::Input(InputIndex(node.inputs[2])) : KeepFloats(plain_bias);
+  }
+
+  // The first pair of layouts that oneDNN has a fast implementation for.
+  void ChooseLayouts() {
+    struct Pair {
+      Layout source, output;
+    };
+    std::vector<Pair> pairs;
+    if (source_shape_.size() == 4 && !weights_are_computed_) {
+      const bool few_channels = groups_ == 1 && source_shape_[1] < kBlock;
+      pairs.push_back({few_channels ? Layout::kPlain : Layout::kBlocked16, Layout::kBlocked16});
+      if (epilogue_.residual == source_ && few_channels) pairs.pop_back();
+    }
+    pairs.push_back({Layout::kPlain, Layout::kPlain});
+    for (const Pair& pair : pairs) {
+      source_layout_ = pair.source;
+      output_layout_ = pair.output;
+      if (pair.source == Layout::kPlain && pair.output == Layout::kPlain) return;
+      const std::vector<Part> parts = PartsOf(0);
+      if (!parts.empty() && !IsReference(Describe(parts.front()).impl_info_str())) return;
+    }
+  }
+
+  // Channels that a part's border must be a multiple of.
+  std::int64_t Grain() const {
+    const std::int64_t block = output_layout_ == Layout::kBlocked16 ? kBlock : 1;
+    if (groups_ == 1) return kBlock;
+    const std::int64_t per_group = channels_per_group();
+    return per_group >= block ? per_group : per_group * block;
+  }
+
+  std::vector<Part> PartsOf(int worker) const {
+    const std::int64_t images = output_shape_[0];
+    const std::int64_t channels = output_shape_[1];
+    const std::int64_t grain = Grain();
+    const std::int64_t grains = (channels + grain - 1) / grain;
+    std::vector<Part> parts;
+    const bool by_images = workers() == 1 || images % workers() == 0 || images >= 4 * workers() || grains == 1;
+    const Share own_images = by_images ? ShareOf(images, workers(), worker) : Share{0, images};
+    const Share own_channels = by_images ? Share{0, channels} : ShareOf(channels, workers(), worker, grain);
+    if (own_images.size() == 0 || own_channels.size() == 0) return parts;
+    const std::int64_t channel_bytes = Product(output_shape_, 2) * static_cast<std::int64_t>(sizeof(float));
+    if (epilogue_.residual >= 0 || !by_images) {
+      std::int64_t most = own_channels.size();
+      if (epilogue_.residual >= 0 && groups_ == 1)
+        most = std::max<std::int64_t>(kResidualTileBytes / channel_bytes / 64 * 64, 64);
+      for (std::int64_t image = own_images.begin; image < own_images.end; ++image) {
+        for (std::int64_t at = own_channels.begin; at < own_channels.end; at += most)
+          parts.push_back({{image, image + 1}, {at, std::min(at + most, own_channels.end)}});
+      }
+    } else {
+      parts.push_back({own_images, own_channels});
+    }
+    return parts;
+  }
+
+  static dnnl::memory::desc Description(const Shape& shape, Layout layout) {
+    if (layout == Layout::kPlain) return PlainDescription(shape);
+    return {shape, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw16c};
+  }
+
+  std::int64_t GroupsOf(const Part& part) const {
+    return groups_ == 1 ? 1 : part.channels.size() / channels_per_group();
+  }
+
+  Share SourceChannelsOf(const Part& part) const {
+    if (groups_ == 1) return {0, source_shape_[1]};
+    const std::int64_t first = part.channels.begin / channels_per_group() * weights_shape_[1];
+    return {first, first + GroupsOf(part) * weights_shape_[1]};
+  }
+
+  // Weights of the part, row-major.
+  dnnl::memory::desc PlainWeights(const Part& part) const {
+    Shape shape = weights_shape_;
+    shape[0] = part.channels.size();
+    if (groups_ > 1) {
+      shape[0] = channels_per_group();
+      shape.insert(shape.begin(), GroupsOf(part));
+    }
+    return PlainDescription(shape);
+  }
+
+  dnnl::convolution_forward::primitive_desc Describe(const Part& part) const {
+    Shape source = source_shape_;
+    source[0] = part.images.size();
+    source[1] = SourceChannelsOf(part).size();
+    Shape output = output_shape_;
+    output[0] = part.images.size();
+    output[1] = part.channels.size();
+    const dnnl::memory::desc plain = PlainWeights(part);
+    const dnnl::memory::desc weights =
+        weights_are_computed_
+            ? plain
+            : dnnl::memory::desc(plain.dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any);
+    Shape dilations = window_.dilations;
+    for (std::int64_t& dilation : dilations) --dilation;
+    Shape pads_end = window_.pads_end;
+    dnnl::primitive_attr attributes = PrimitiveAttributes();
+    dnnl::post_ops post_ops;
+    if (epilogue_.residual >= 0) post_ops.append_sum(1.0f);
+    Append(epilogue_.activation, post_ops);
+    attributes.set_post_ops(post_ops);
+    return {{dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+             Description(source, source_layout_), weights, PlainDescription({part.channels.size()}),
+             Description(output, output_layout_), window_.strides, dilations, window_.pads_begin, pads_end},
+            attributes,
+            CpuEngine()};
+  }
+
+  std::size_t OffsetOf(const Shape& shape, Layout layout, std::int64_t image, std::int64_t channel) const {
+    const std::int64_t pixels = Product(shape, 2);
+    const std::int64_t channels = layout == Layout::kPlain ? shape[1] : (shape[1] + kBlock - 1) / kBlock * kBlock;
+    return static_cast<std::size_t>((image * channels + channel) * pixels) * sizeof(float);
+  }
+
+  void AddPart(const KernelRequest& request, int worker, const Part& part) {
+    auto found = described_.find(part);
+    if (found == described_.end()) {
+      const auto description = Describe(part);
+      found = described_.emplace(part, Described{description, dnnl::convolution_forward(description)}).first;
+    }
+    const dnnl::convolution_forward::primitive_desc& description = found->second.description;
+    const Operand output =
+        Operand::Output(0, OffsetOf(output_shape_, output_layout_, part.images.begin, part.channels.begin));
+    if (epilogue_.residual >= 0) {
+      const Operand residual = Operand::Input(InputIndex(epilogue_.residual), output.offset);
+      AddCopy(0, worker, residual, output, description.dst_desc().get_size());
+    }
+    const Operand source = Operand::Input(
+        InputIndex(source_), OffsetOf(source_shape_, source_layout_, part.images.begin, SourceChannelsOf(part).begin));
+    AddPrimitive(0, worker, found->second.primitive, description.scratchpad_desc(),
+                 {{DNNL_ARG_SRC, description.src_desc(), source},
+                  {DNNL_ARG_WEIGHTS, description.weights_desc(), WeightsOf(request, part, description.weights_desc())},
+                  {DNNL_ARG_BIAS, description.bias_desc(),
+                   bias_.Plus(static_cast<std::size_t>(part.channels.begin) * sizeof(float))},
+                  {DNNL_ARG_DST, description.dst_desc(), output}});
+  }
+
+  Operand WeightsOf(const KernelRequest& request, const Part& part, const dnnl::memory::desc& wanted) {
+    const auto per_channel = static_cast<std::size_t>(Product(weights_shape_, 1));
+    const std::size_t first = static_cast<std::size_t>(part.channels.begin) * per_channel;
+    if (weights_are_computed_) return computed_weights_.Plus(first * sizeof(float));
+    for (const Kept& kept : kept_weights_) {
+      if (kept.begin == part.channels.begin && kept.description == wanted) return kept.operand;
+    }
+    const std::string key = "channels " + std::to_string(part.channels.begin);
+    kept_weights_.push_back({part.channels.begin, wanted,
+                             KeepWeights(request, key, PlainWeights(part), plain_weights_.data() + first, wanted)});
+    return kept_weights_.back().operand;
+  }
+
+  struct Described {
+    dnnl::convolution_forward::primitive_desc description;
+    dnnl::convolution_forward primitive;
+  };
+
+  struct Kept {
+    std::int64_t begin;
+    dnnl::memory::desc description;
+    Operand operand;
+  };
+
+  const Model& model_;
+  Epilogue epilogue_;
+  int source_ = -1;
+  Shape source_shape_, output_shape_, weights_shape_;
+  std::int64_t groups_ = 1;
+  Window window_;
+  Layout source_layout_ = Layout::kPlain;
+  Layout output_layout_ = Layout::kPlain;
+  std::vector<float> plain_weights_;
+  bool weights_are_computed_ = false;
+  Operand computed_weights_, bias_;
+  std::map<Part, Described> described_;
+  std::vector<Kept> kept_weights_;
+};
+
+std::string UnsupportedConvolution(const Model& model, int node) {
+  if (std::string reason = RefuseTypes(model, node); !reason.empty()) return reason;
+  const std::size_t rank =
+      model.values[static_cast<std::size_t>(model.nodes[static_cast<std::size_t>(node)].inputs[0])].shape.size();
+  if (rank < 3 || rank > 5) return "Conv with " + std::to_string(static_cast<int>(rank) - 2) + " spatial dimensions";
+  return "";
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> MakeConvolution(const KernelRequest& request) {
+  const Epilogue epilogue = EpilogueOf(*request.model, request.nodes, request.nodes.front(), 1);
+  return std::make_unique<ConvolutionKernel>(request, epilogue);
+}
+
+std::vector<KernelEntry> ConvolutionKernels() { return {{"Conv", MakeConvolution, UnsupportedConvolution}}; }
+
+}  // namespace millrace

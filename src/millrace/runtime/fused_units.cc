@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/runtime/fused_units.h"
+
+#include <algorithm>
+
+#include "millrace/runtime/epilogue.h"
+#include "millrace/runtime/matrix_product.h"
+
+namespace millrace {
+
+int EpilogueAxisOf(const Model& model, int node) {
+  const Node& of = model.nodes[static_cast<std::size_t>(node)];
+  if (of.op_type == "Conv") return 1;
+  if (!TakesEpilogue(model, node)) return -1;
+  return static_cast<int>(model.values[static_cast<std::size_t>(of.outputs.front())].shape.size()) - 1;
+}
+
+std::vector<std::vector<int>> FusedUnitsOf(const Model& model, std::span<const int> nodes) {
+  std::vector<std::vector<int>> chains;
+  for (const int node : nodes) {
+    const int axis = EpilogueAxisOf(model, node);
+    if (axis >= 0) chains.push_back(EpilogueOf(model, nodes, node, static_cast<std::size_t>(axis)).nodes);
+  }
+  std::vector<std::vector<int>> units;
+  for (const int node : nodes) {
+    const auto chain = std::find_if(chains.begin(), chains.end(), [node](const std::vector<int>& members) {
+      return std::find(members.begin(), members.end(), node) != members.end();
+    });
+    if (chain == chains.end()) {
+      units.push_back({node});
+    } else if (chain->back() == node) {
+      // A chain runs where its last node stands: by then all it reads is there, and nobody reads its inside.
+      units.push_back(*chain);
+    }
+  }
+  return units;
+}
+
+}  // namespace millrace

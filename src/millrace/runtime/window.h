@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "millrace/runtime/kernel.h"
+
+// The sliding window of convolutions and pools, out of a node's attributes: kernel, strides, dilations, padding.
+namespace millrace {
+
+struct Window {
+  Shape kernel;
+  Shape strides;
+  Shape dilations;
+  Shape pads_begin;
+  Shape pads_end;      // as the attributes say
+  Shape output;        // spatial sizes of the result
+  Shape reaching_end;  // what the padding at the end must be for the windows of `output` to fit (ceil_mode)
+};
+
+// The window of `node` over an input of these spatial sizes. `kernel` is used where the node has no kernel_shape.
+// Throws InvalidInput on attributes of the wrong number or value, or a window larger than its padded input.
+Window WindowOf(const Node& node, const Shape& spatial, const Shape& kernel);
+
+}  // namespace millrace
