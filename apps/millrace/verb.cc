@@ -47,7 +47,8 @@ void AddVerbs(CommandLine& line) {
   line.app.name("millrace");
   line.app.set_version_flag("--version", "millrace " MILLRACE_VERSION);
   line.app.require_subcommand(1);
-  // verbs
+  AddBench(line);
+  AddOptimize(line);
   AddSchedule(line);
   AddSimulate(line);
 }

@@ -73,7 +73,7 @@ TEST(SelectDiverse, TakesTheBestByProxyFirstAndNoPlanTwice) {
     std::set<std::string> hashes;
     for (std::size_t i = 0; i < selected.size(); ++i) {
       EXPECT_TRUE(hashes.insert(PlanHash(selected[i].plan)).second);
-      if (i > 0) EXPECT_GE(selected[i].proxy_seconds, selected[i - 1].proxy_seconds);
+      EXPECT_GE(selected[i].proxy_seconds, i == 0 ? 0.0 : selected[i - 1].proxy_seconds);
     }
   }
 }
