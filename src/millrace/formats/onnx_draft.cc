@@ -159,7 +159,7 @@ class DraftMaker {
 
   void TakeHeader() {
     model().name = graph_.name();
-    model().opset = 1;
+    model().opset = message_.ir_version() < 3 ? 1 : kNewestKnownOpset;
     for (const auto& import : message_.opset_import()) {
       const std::string domain = PlainDomain(import.domain());
       if (domain.empty()) {

@@ -159,6 +159,13 @@ void CheckGraph(const GraphProto& graph, const std::string& place) {
   for (int i = 0; i < graph.node_size(); ++i) CheckNode(graph.node(i), i, place);
 }
 
+bool UsesOnlyForeignOps(const GraphProto& graph) {
+  for (const NodeProto& node : graph.node()) {
+    if (PlainDomain(node.domain()).empty()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string PlainDomain(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
@@ -174,7 +181,7 @@ void ValidateOnnx(const onnx::ModelProto& model) {
     throw InvalidInput(fmt::format("ONNX IR version {} is not one Millrace reads (1 .. {}); export the model again",
                                    model.ir_version(), kNewestIrVersion));
   }
-  bool has_opset = model.ir_version() < 3;  // older models imply opset 1
+  bool has_opset = model.ir_version() < 3 || UsesOnlyForeignOps(model.graph());  // older models imply opset 1
   std::set<std::string> domains;
   for (const auto& import : model.opset_import()) {
     const std::string domain = PlainDomain(import.domain());
