@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "millrace/errors/errors.h"
+#include "millrace/formats/onnx_einsum.h"
 #include "millrace/formats/onnx_fold.h"
 #include "millrace/formats/onnx_message.h"
 #include "millrace/formats/onnx_proto.h"
@@ -55,7 +56,8 @@ class Inference {
       onnx::shape_inference::InferShapes(sketch, onnx::OpSchemaRegistry::Instance(),
                                          onnx::ShapeInferenceOptions(false, 1, true));
       const int learnt = Learn(sketch.graph().value_info()) + Learn(sketch.graph().output());
-      if (learnt + FoldConstants(draft_) + (learnt == 0 ? Believe() : 0) == 0) return;
+      if (learnt + FoldConstants(draft_) > 0 || Supplement() > 0) continue;
+      if (Believe() == 0) return;
     }
   }
 
@@ -64,7 +66,10 @@ class Inference {
     int learnt = 0;
     for (const onnx::ValueInfoProto& info : infos) {
       const auto found = ids_.find(info.name());
-      if (found == ids_.end() || draft_.known[found->second] != 0 || !info.has_type()) continue;
+      if (found == ids_.end() || draft_.known[found->second] != 0 ||
+          info.type().value_case() == onnx::TypeProto::VALUE_NOT_SET) {
+        continue;
+      }
       if (!info.type().has_tensor_type()) {
         throw InvalidInput(
             fmt::format("value '{}' is no plain tensor but a sequence, map, optional or sparse one, "
@@ -120,6 +125,27 @@ class Inference {
     draft_.model.values[id].type = type;
     draft_.model.values[id].shape = std::move(shape);
     draft_.known[id] = 1;
+  }
+
+  // Shapes that libonnx has no rule for.
+  int Supplement() {
+    int supplemented = 0;
+    for (const Node& node : draft_.model.nodes) {
+      if (node.op_type != "Einsum" || !node.domain.empty() || node.outputs.size() != 1 || node.inputs.empty()) continue;
+      std::vector<Shape> shapes;
+      for (const int id : node.inputs) {
+        if (id < 0 || draft_.known[static_cast<std::size_t>(id)] == 0) break;
+        shapes.push_back(draft_.model.values[static_cast<std::size_t>(id)].shape);
+      }
+      const std::size_t output = static_cast<std::size_t>(node.outputs[0]);
+      if (shapes.size() != node.inputs.size() || draft_.known[output] != 0) continue;
+      std::optional<Shape> shape = EinsumShape(Model::StringOf(node, "equation", ""), shapes);
+      if (!shape) continue;
+      CheckedElements(*shape, fmt::format("value '{}'", draft_.model.values[output].name));
+      Know(output, draft_.model.values[static_cast<std::size_t>(node.inputs[0])].type, std::move(*shape));
+      ++supplemented;
+    }
+    return supplemented;
   }
 
   int Believe() {
