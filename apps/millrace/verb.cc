@@ -48,6 +48,9 @@ void AddVerbs(CommandLine& line) {
   line.app.set_version_flag("--version", "millrace " MILLRACE_VERSION);
   line.app.require_subcommand(1);
   AddBench(line);
+  AddConvert(line);
+  AddInspect(line);
+  AddMachine(line);
   AddOptimize(line);
   AddSchedule(line);
   AddSimulate(line);
