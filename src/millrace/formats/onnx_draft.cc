@@ -53,7 +53,7 @@ class Dimensions {
                         info.name(), place));
         shape.push_back(1);
       } else {
-        if (std::find(open_.begin(), open_.end(), name) == open_.end()) open_.push_back(name);
+        if (open_names_.insert(name).second) open_.push_back(name);
         shape.push_back(1);
       }
     }
@@ -78,12 +78,16 @@ class Dimensions {
 
   void Check() const {
     if (!open_.empty()) {
+      constexpr std::size_t kMostNamed = 10;
       std::string names, flags;
-      for (const std::string& name : open_) {
+      for (std::size_t i = 0; i < std::min(open_.size(), kMostNamed); ++i) {
+        const std::string& name = open_[i];
         names += (names.empty() ? "'" : ", '") + name + "'";
         flags += " --dim " + name + "=SIZE";
       }
-      throw InvalidInput(fmt::format("the model's inputs leave the size of {} open; give it with{}", names, flags));
+      const std::string rest = open_.size() > kMostNamed ? " and others" : "";
+      throw InvalidInput(
+          fmt::format("the model's inputs leave the size of {}{} open; give it with{}", names, rest, flags));
     }
     for (const auto& [name, size] : sizes_) {
       if (size < 0) throw InvalidInput(fmt::format("--dim {}={}: a size is not negative", name, size));
@@ -99,7 +103,8 @@ class Dimensions {
   const std::map<std::string, std::int64_t>& sizes_;
   std::vector<std::string>& warnings_;
   std::set<std::string> seen_;
-  std::vector<std::string> open_;
+  std::vector<std::string> open_;  // in the order of the inputs
+  std::set<std::string> open_names_;
 };
 
 class DraftMaker {
@@ -179,13 +184,14 @@ class DraftMaker {
   }
 
   void TakeInitializers() {
-    for (onnx::TensorProto& tensor : *graph_.mutable_initializer()) {
+    for (onnx::TensorProto& kept : *graph_.mutable_initializer()) {
+      onnx::TensorProto tensor;  // freed with each turn, so that no two copies of all weights are held
+      tensor.Swap(&kept);
       const std::string what = fmt::format("initializer '{}'", tensor.name());
       const int id = AddValue(tensor.name(), what);
       const auto constant = Constant(tensor, what);
       SetShape(id, constant->type(), constant->shape());
       model().values[static_cast<std::size_t>(id)].constant = constant;
-      tensor.Clear();
     }
   }
 
@@ -263,13 +269,12 @@ class DraftMaker {
       const NodeProto& message = graph_.node(i);
       const std::string what = Described(message, i);
       for (const std::string& name : message.input()) node.inputs.push_back(name.empty() ? -1 : Known(name, what));
+      std::unordered_set<int> captured;
       for (const AttributeProto& attribute : message.attribute()) {
         if (attribute.type() != AttributeProto::GRAPH) continue;
         for (const std::string& name : NamesCaptured(attribute.g())) {
           const int id = Known(name, what + "'s body");
-          if (std::find(node.captured.begin(), node.captured.end(), id) == node.captured.end()) {
-            node.captured.push_back(id);
-          }
+          if (captured.insert(id).second) node.captured.push_back(id);
         }
       }
     }

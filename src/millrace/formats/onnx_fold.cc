@@ -53,12 +53,21 @@ class Folder {
 
   int Fold() {
     int folded = 0;
+    // Copies of weights are bounded, so that many nodes on one large constant do not fill the memory.
+    constexpr std::size_t kAlwaysAllowed = std::size_t{64} << 20;
+    std::size_t budget = kAlwaysAllowed;
+    for (const Value& value : draft_.model.values) {
+      if (value.constant != nullptr) budget += 2 * value.constant->stored().size();
+    }
     for (const Node& node : draft_.model.nodes) {
       if (!node.domain.empty() || node.outputs.size() != 1 || node.outputs[0] < 0) continue;
       Value& output = ValueOf(node.outputs[0]);
       if (output.constant != nullptr || outputs_.count(node.outputs[0]) > 0) continue;
       const ConstantPointer constant = Evaluate(node);
       if (constant == nullptr) continue;
+      const bool copied = node.op_type != "Identity" && node.op_type != "Constant";
+      if (copied && constant->stored().size() > budget) continue;
+      if (copied) budget -= constant->stored().size();
       output.constant = constant;
       output.type = constant->type();
       output.shape = constant->shape();

@@ -32,14 +32,11 @@ onnx::ModelProto Parsed(std::string_view bytes) {
   return message;
 }
 
-}  // namespace
-
-Model ImportOnnx(std::string_view bytes, const std::string* folder, const OnnxReadOptions& options, ShapeSource shapes,
-                 std::vector<std::string>& warnings) {
-  onnx::ModelProto message = Parsed(bytes);
+Model Imported(onnx::ModelProto message, const std::string* folder, const OnnxReadOptions& options, ShapeSource shapes,
+               std::vector<std::string>& warnings) {
   ValidateOnnx(message);
   OnnxDraft draft = DraftOf(message, folder, options, warnings);
-  message.Clear();
+  message = onnx::ModelProto();
   if (draft.model.opset > kNewestKnownOpset) {
     warnings.push_back(
         fmt::format("opset {} is newer than {}, the newest whose operators are known here; they are "
@@ -58,13 +55,21 @@ Model ImportOnnx(std::string_view bytes, const std::string* folder, const OnnxRe
   return Finished(std::move(draft));
 }
 
+}  // namespace
+
+Model ImportOnnx(std::string_view bytes, const std::string* folder, const OnnxReadOptions& options, ShapeSource shapes,
+                 std::vector<std::string>& warnings) {
+  return Imported(Parsed(bytes), folder, options, shapes, warnings);
+}
+
 Model ReadOnnx(const std::string& path, const OnnxReadOptions& options, std::vector<std::string>* warnings) {
   try {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     std::vector<std::string> ignored;
-    std::string bytes = ReadWholeFile(path);
-    Model model =
-        ImportOnnx(bytes, &folder, options, ShapeSource::kInference, warnings == nullptr ? ignored : *warnings);
+    // The file's bytes are freed before the message is taken apart: of a model of 2 GB each copy counts.
+    onnx::ModelProto message = Parsed(ReadWholeFile(path, kMostMessageBytes));
+    Model model = Imported(std::move(message), &folder, options, ShapeSource::kInference,
+                           warnings == nullptr ? ignored : *warnings);
     if (model.name.empty()) model.name = std::filesystem::path(path).stem().string();
     return model;
   } catch (const InvalidInput& error) {

@@ -16,6 +16,12 @@ namespace {
 // Weights that a network transposes or joins at run time are worth folding up to here.
 constexpr std::int64_t kMostMoved = std::int64_t{1} << 25;
 
+// A result that repeats elements may have this many: a few bytes of file must not grow into gigabytes.
+std::int64_t MostGrown(const ConstantData& from) {
+  constexpr std::int64_t kAlwaysAllowed = 65536;
+  return std::max(kAlwaysAllowed, from.filled() ? 0 : ElementsOf(from.shape()));
+}
+
 std::size_t Elements(const Shape& shape) { return static_cast<std::size_t>(ElementsOf(shape)); }
 
 // The same elements under another shape.
@@ -162,7 +168,7 @@ ConstantPointer Expand(const Node& node, const std::vector<ConstantPointer>& inp
   CheckedElements(*wish, NodeLabel(node) + "'s output");
   const Shape shape = BroadcastShape(node, inputs[0]->shape(), *wish);
   if (inputs[0]->filled()) return ConstantData::Filled(inputs[0]->type(), shape, inputs[0]->stored());
-  if (ElementsOf(shape) > kMostMoved) return nullptr;
+  if (ElementsOf(shape) > MostGrown(*inputs[0])) return nullptr;
   return Picked(*inputs[0], shape, BroadcastIndices(inputs[0]->shape(), shape));
 }
 
@@ -175,8 +181,11 @@ ConstantPointer Gather(const Node& node, const std::vector<ConstantPointer>& inp
   Shape shape(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis));
   shape.insert(shape.end(), inputs[1]->shape().begin(), inputs[1]->shape().end());
   shape.insert(shape.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
-  if (CheckedElements(shape, NodeLabel(node) + "'s output") > kMostMoved) return nullptr;
-  if (ElementsOf(inputs[1]->shape()) > kMostMoved) return nullptr;
+  const std::int64_t most = MostGrown(*inputs[0]);
+  if (CheckedElements(shape, NodeLabel(node) + "'s output") > most || ElementsOf(inputs[1]->shape()) > most) {
+    return nullptr;
+  }
+  if (ElementsOf(shape) == 0) return ConstantData::Dense(inputs[0]->type(), shape, {});
   std::vector<std::int64_t> picks = inputs[1]->AsInt64s();
   for (std::int64_t& pick : picks) {
     if (pick < -from[axis] || pick >= from[axis]) {
@@ -209,7 +218,10 @@ ConstantPointer Concat(const Node& node, const std::vector<ConstantPointer>& inp
     rest[axis] = shape[axis];
     if (rest != shape) throw InvalidInput(NodeLabel(node) + " joins constants that differ in another axis");
   }
-  if (CheckedElements(shape, NodeLabel(node) + "'s output") > kMostMoved) return nullptr;
+  std::int64_t most = 0;
+  for (const ConstantPointer& input : inputs) most += MostGrown(*input);
+  if (CheckedElements(shape, NodeLabel(node) + "'s output") > std::min(most, kMostMoved)) return nullptr;
+  if (ElementsOf(shape) == 0) return ConstantData::Dense(inputs[0]->type(), shape, {});
   const std::size_t size = BytesOf(inputs[0]->type());
   const auto axis_at = static_cast<std::ptrdiff_t>(axis);
   const std::size_t outer = Elements(Shape(shape.begin(), shape.begin() + axis_at));
