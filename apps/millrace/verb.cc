@@ -49,6 +49,7 @@ void AddVerbs(CommandLine& line) {
   line.app.require_subcommand(1);
   AddBench(line);
   AddConvert(line);
+  AddGenerate(line);
   AddInspect(line);
   AddMachine(line);
   AddOptimize(line);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "millrace/errors/errors.h"
+#include "millrace/formats/model_graph.h"
 #include "tests/workloads/small_models.h"
 
 namespace millrace {
@@ -198,6 +199,8 @@ TEST_P(EveryModel, HasTheSameNodesWithAndWithoutDrawnWeights) {
   const Model graph = GraphOnly(GetParam(), options);
   EXPECT_TRUE(SameNodes(drawn, graph));
   for (std::size_t i = 0; i < drawn.values.size(); ++i) EXPECT_EQ(drawn.values[i].shape, graph.values[i].shape);
+  EXPECT_EQ(GraphOfModel(drawn).ops(), GraphOfModel(graph).ops());
+  EXPECT_EQ(GraphOfModel(drawn).tensors(), GraphOfModel(graph).tensors());
 }
 
 TEST_P(EveryModel, DrawsWeightsAroundZeroThatDiffer) {

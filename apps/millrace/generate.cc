@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "millrace/errors/errors.h"
+#include "millrace/errors/interrupt.h"
+#include "millrace/formats/atomic_file.h"
+#include "millrace/formats/graph_json.h"
+#include "millrace/formats/model_graph.h"
+#include "millrace/formats/onnx_write.h"
+#include "millrace/verb.h"
+#include "millrace/workloads/models.h"
+#include "millrace/workloads/random_graph.h"
+
+// millrace generate NAME -o FILE: a random graph, or a well-known network.
+namespace millrace::cli {
+namespace {
+
+struct GenerateOptions {
+  std::string name;
+  std::string output;
+  RandomGraphOptions random;
+  ModelOptions model;
+  std::vector<std::string> kinds;
+  std::vector<std::string> random_flags;  // those given that only random families have
+  std::vector<std::string> model_flags;   // those given that only models have
+};
+
+bool Contains(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::string AllNames() {
+  std::string names;
+  for (const auto* list : {&RandomFamilyNames(), &ModelNames()}) {
+    for (const std::string& name : *list) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+std::string EndingOf(const std::string& path) { return std::filesystem::path(path).extension().string(); }
+
+// NAME or NAME=FACTOR.
+std::pair<std::string, double> ParseKind(const std::string& words) {
+  const std::size_t equals = words.find('=');
+  double factor = 1;
+  if (equals != std::string::npos && !CLI::detail::lexical_cast(words.substr(equals + 1), factor)) {
+    throw InvalidInput("--kinds: '" + words + "' is not NAME or NAME=FACTOR");
+  }
+  return {words.substr(0, equals), factor};
+}
+
+void RefuseFlags(const std::string& name, const std::vector<std::string>& flags, const char* meant_for) {
+  if (flags.empty()) return;
+  throw InvalidInput(fmt::format("{}: {} is for {}; leave it out", name, flags.front(), meant_for));
+}
+
+void Report(const CommandLine& line, const GenerateOptions& options, const ComputationGraph& graph) {
+  if (line.common.json) {
+    PrintJson({{"name", graph.name()},
+               {"ops", graph.num_ops()},
+               {"tensors", graph.num_tensors()},
+               {"output", options.output}});
+  } else if (!line.common.quiet) {
+    fmt::print("{}: {} ops, {} tensors, written to {}\n", graph.name(), graph.num_ops(), graph.num_tensors(),
+               options.output);
+  }
+}
+
+int Generate(const CommandLine& line, GenerateOptions& options) {
+  const bool random = Contains(RandomFamilyNames(), options.name);
+  if (!random && !Contains(ModelNames(), options.name)) {
+    throw InvalidInput(fmt::format("'{}' is nothing to generate; there are {}", options.name, AllNames()));
+  }
+  const bool onnx = EndingOf(options.output) == ".onnx";
+  if (!onnx && EndingOf(options.output) != ".json" && !EndingOf(options.output).empty()) {
+    throw InvalidInput(options.output + ": the file's ending says what to write; end it in " +
+                       (random ? ".json" : ".onnx or .json"));
+  }
+  ComputationGraph graph;
+  if (random) {
+    RefuseFlags(options.name, options.model_flags, "models");
+    if (onnx) {
+      throw InvalidInput(options.output + ": " + options.name +
+                         " is a random graph, with nothing in it to run; write it to a .json file");
+    }
+    options.random.seed = line.common.seed;
+    for (const std::string& words : options.kinds) options.random.kinds.push_back(ParseKind(words));
+    graph = MakeRandomGraph(options.name, options.random);
+  } else {
+    RefuseFlags(options.name, options.random_flags, "random graphs");
+    options.model.seed = line.common.seed;
+    options.model.draw_weights = onnx;
+    const Model model = MakeModel(options.name, options.model);
+    graph = GraphOfModel(model);
+    StopIfInterrupted();
+    if (onnx) WriteOnnx(model, options.output);
+  }
+  StopIfInterrupted();
+  if (!onnx) WriteFileAtomically(options.output, GraphJson(graph));
+  Report(line, options, graph);
+  return 0;
+}
+
+// Adds an option or flag that notes in `given` that it was used.
+template <typename Value>
+CLI::Option* Noted(CLI::App* verb, std::vector<std::string>& given, const std::string& name, Value& value,
+                   const std::string& description) {
+  return verb->add_option(name, value, description)->each([&given, name](const std::string&) {
+    given.push_back(name);
+  });
+}
+
+void AddRandomFlags(CLI::App* verb, GenerateOptions& options) {
+  RandomGraphOptions& random = options.random;
+  const auto add = [&](const std::string& name, auto& value, const std::string& description) {
+    return Noted(verb, options.random_flags, name, value, description)->group("Random graphs");
+  };
+  add("--ops", random.ops, "Ops of the graph")->capture_default_str();
+  add("--ccr", random.ccr, "Communication to computation: mean bytes / (mean seconds x 1e9)")->capture_default_str();
+  add("--degree", random.degree, "Mean number of neighbours of an op (all but layered)")->capture_default_str();
+  add("--kinds", options.kinds, "State seconds per device kind: NAME or NAME=FACTOR, commas between")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add("--heterogeneity", random.heterogeneity, "With --kinds: width of the random factor per op and kind, 0 to 2")
+      ->capture_default_str();
+}
+
+void AddModelFlags(CLI::App* verb, GenerateOptions& options) {
+  ModelOptions& model = options.model;
+  const auto add = [&](const std::string& name, auto& value, const std::string& description) {
+    Noted(verb, options.model_flags, name, value, description)->group("Models");
+  };
+  add("--batch", model.batch, "Samples at once");
+  add("--image", model.image, "Height and width of the image");
+  add("--width", model.width, "Factor on the channels of convolutions");
+  add("--layers", model.layers, "Layers: encoders, LSTMs, Gemms of a tower; 50, 101 or 152 of resnet50");
+  add("--hidden", model.hidden, "Features of a layer");
+  add("--heads", model.heads, "Attention heads");
+  add("--sequence", model.sequence, "Steps or tokens");
+  add("--vocabulary", model.vocabulary, "Different tokens");
+  add("--towers", model.towers, "Towers side by side");
+  add("--chunks", model.chunks, "lstm_lm: pieces of the sequence, each an LSTM op that hands on its state");
+  const auto flag = [&](const std::string& name, bool& value, const std::string& description) {
+    verb->add_flag_callback(
+            name,
+            [&value, &options, name] {
+              value = true;
+              options.model_flags.push_back(name);
+            },
+            description)
+        ->group("Models");
+  };
+  flag("--batch-normalization", model.keep_batch_normalization,
+       "Keep batch normalisation as ops of its own instead of folding it into the convolutions");
+  flag("--split-layer-normalization", model.split_layer_normalization, "Spell layer normalisation in elementary ops");
+}
+
+}  // namespace
+
+void AddGenerate(CommandLine& line) {
+  const auto options = std::make_shared<GenerateOptions>();
+  CLI::App* verb = AddVerb(line, "generate", "Write a random graph or a well-known network to a file",
+                           [&line, options] { return Generate(line, *options); });
+  verb->add_option("name", options->name, "One of " + AllNames())->required();
+  verb->add_option("-o,--output", options->output, "FILE.json for a graph, FILE.onnx for a model to run")->required();
+  AddRandomFlags(verb, *options);
+  AddModelFlags(verb, *options);
+}
+
+}  // namespace millrace::cli
