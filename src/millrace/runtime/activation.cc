@@ -50,17 +50,17 @@ class ActivationKernel : public PrimitiveKernel {
       const Share share = ShareOf(floats, workers(), worker, kBlock);
       if (share.size() == 0) continue;
       const dnnl::memory::desc flat = PlainDescription({share.size()});
-      dnnl::primitive_attr attributes = PrimitiveAttributes();
-      dnnl::post_ops rest;
-      Append({activation.begin() + 1, activation.end()}, rest);
-      attributes.set_post_ops(rest);
-      const ActivationStep& first = activation.front();
-      const dnnl::eltwise_forward::primitive_desc description(
-          {dnnl::prop_kind::forward_inference, first.algorithm, flat, first.alpha, first.beta}, attributes,
-          CpuEngine());
       const std::size_t offset = static_cast<std::size_t>(share.begin) * sizeof(float);
-      AddPrimitive(0, worker, dnnl::eltwise_forward(description), description.scratchpad_desc(),
-                   {{DNNL_ARG_SRC, flat, Operand::Input(0, offset)}, {DNNL_ARG_DST, flat, Operand::Output(0, offset)}});
+      const Operand output = Operand::Output(0, offset);
+      Operand source = Operand::Input(0, offset);
+      for (const ActivationStep& step : activation) {
+        const dnnl::eltwise_forward::primitive_desc description(
+            {dnnl::prop_kind::forward_inference, step.algorithm, flat, step.alpha, step.beta}, PrimitiveAttributes(),
+            CpuEngine());
+        AddPrimitive(0, worker, dnnl::eltwise_forward(description), description.scratchpad_desc(),
+                     {{DNNL_ARG_SRC, flat, source}, {DNNL_ARG_DST, flat, output}});
+        source = output;
+      }
       if (!clears) continue;
       const Shape shape = spec.shape;
       AddTask(0, worker, [shape, share](const KernelBuffers& buffers) {
@@ -76,6 +76,7 @@ std::unique_ptr<Kernel> MakeActivation(const KernelRequest& request) {
 
 std::string UnsupportedActivation(const Model& model, int node) {
   if (std::string reason = RefuseTypes(model, node); !reason.empty()) return reason;
+  if (std::string reason = RefuseConstant(model, node); !reason.empty()) return reason;
   const Node& of = model.nodes[static_cast<std::size_t>(node)];
   return ActivationOf(model, node) ? "" : of.op_type + " with computed bounds";
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "millrace/errors/errors.h"
+#include "millrace/runtime/blocked_tensor.h"
 #include "millrace/runtime/epilogue.h"
 #include "millrace/runtime/primitive_kernel.h"
 #include "millrace/runtime/refusal.h"
@@ -18,12 +19,6 @@ namespace {
 
 // The result of the part of it that is made while a residual copied there is still in the second-level cache.
 constexpr std::int64_t kResidualTileBytes = 512 * 1024;
-
-std::int64_t Product(const Shape& shape, std::size_t from) {
-  std::int64_t product = 1;
-  for (std::size_t i = from; i < shape.size(); ++i) product *= shape[i];
-  return product;
-}
 
 // A part of the result: some images, some output channels (whole groups where there are several).
 struct Part {
@@ -125,7 +120,7 @@ class ConvolutionKernel : public PrimitiveKernel {
     const Share own_images = by_images ? ShareOf(images, workers(), worker) : Share{0, images};
     const Share own_channels = by_images ? Share{0, channels} : ShareOf(channels, workers(), worker, grain);
     if (own_images.size() == 0 || own_channels.size() == 0) return parts;
-    const std::int64_t channel_bytes = Product(output_shape_, 2) * static_cast<std::int64_t>(sizeof(float));
+    const std::int64_t channel_bytes = ElementsFrom(output_shape_, 2) * static_cast<std::int64_t>(sizeof(float));
     if (epilogue_.residual >= 0 || !by_images) {
       std::int64_t most = own_channels.size();
       if (epilogue_.residual >= 0 && groups_ == 1)
@@ -138,11 +133,6 @@ class ConvolutionKernel : public PrimitiveKernel {
       parts.push_back({own_images, own_channels});
     }
     return parts;
-  }
-
-  static dnnl::memory::desc Description(const Shape& shape, Layout layout) {
-    if (layout == Layout::kPlain) return PlainDescription(shape);
-    return {shape, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw16c};
   }
 
   std::int64_t GroupsOf(const Part& part) const {
@@ -187,16 +177,10 @@ class ConvolutionKernel : public PrimitiveKernel {
     Append(epilogue_.activation, post_ops);
     attributes.set_post_ops(post_ops);
     return {{dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-             Description(source, source_layout_), weights, PlainDescription({part.channels.size()}),
-             Description(output, output_layout_), window_.strides, dilations, window_.pads_begin, pads_end},
+             DescriptionOf(source, source_layout_), weights, PlainDescription({part.channels.size()}),
+             DescriptionOf(output, output_layout_), window_.strides, dilations, window_.pads_begin, pads_end},
             attributes,
             CpuEngine()};
-  }
-
-  std::size_t OffsetOf(const Shape& shape, Layout layout, std::int64_t image, std::int64_t channel) const {
-    const std::int64_t pixels = Product(shape, 2);
-    const std::int64_t channels = layout == Layout::kPlain ? shape[1] : (shape[1] + kBlock - 1) / kBlock * kBlock;
-    return static_cast<std::size_t>((image * channels + channel) * pixels) * sizeof(float);
   }
 
   void AddPart(const KernelRequest& request, int worker, const Part& part) {
@@ -223,7 +207,7 @@ class ConvolutionKernel : public PrimitiveKernel {
   }
 
   Operand WeightsOf(const KernelRequest& request, const Part& part, const dnnl::memory::desc& wanted) {
-    const auto per_channel = static_cast<std::size_t>(Product(weights_shape_, 1));
+    const auto per_channel = static_cast<std::size_t>(ElementsFrom(weights_shape_, 1));
     const std::size_t first = static_cast<std::size_t>(part.channels.begin) * per_channel;
     if (weights_are_computed_) return computed_weights_.Plus(first * sizeof(float));
     for (const Kept& kept : kept_weights_) {
@@ -263,6 +247,7 @@ class ConvolutionKernel : public PrimitiveKernel {
 
 std::string UnsupportedConvolution(const Model& model, int node) {
   if (std::string reason = RefuseTypes(model, node); !reason.empty()) return reason;
+  if (std::string reason = RefuseConstant(model, node); !reason.empty()) return reason;
   const std::size_t rank =
       model.values[static_cast<std::size_t>(model.nodes[static_cast<std::size_t>(node)].inputs[0])].shape.size();
   if (rank < 3 || rank > 5) return "Conv with " + std::to_string(static_cast<int>(rank) - 2) + " spatial dimensions";

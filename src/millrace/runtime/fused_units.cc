@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "millrace/runtime/channel_affine_kernel.h"
 #include "millrace/runtime/epilogue.h"
 #include "millrace/runtime/matrix_product.h"
 
@@ -20,6 +21,16 @@ std::vector<std::vector<int>> FusedUnitsOf(const Model& model, std::span<const i
   for (const int node : nodes) {
     const int axis = EpilogueAxisOf(model, node);
     if (axis >= 0) chains.push_back(EpilogueOf(model, nodes, node, static_cast<std::size_t>(axis)).nodes);
+  }
+  const auto taken = [&chains](int node) {
+    return std::any_of(chains.begin(), chains.end(), [node](const std::vector<int>& members) {
+      return std::find(members.begin(), members.end(), node) != members.end();
+    });
+  };
+  for (const int node : nodes) {
+    if (taken(node)) continue;
+    std::vector<int> chain = ChannelAffineChain(model, nodes, node);
+    if (chain.size() > 1) chains.push_back(std::move(chain));
   }
   std::vector<std::vector<int>> units;
   for (const int node : nodes) {

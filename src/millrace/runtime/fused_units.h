@@ -7,7 +7,7 @@
 #include "millrace/runtime/kernel.h"
 
 // How a fusion group falls into kernels: nodes that one kernel takes together (a convolution or matrix product with its
-// epilogue), every other node by itself.
+// epilogue, a chain of operations by channel), every other node by itself.
 namespace millrace {
 
 // Each unit's nodes in execution order, the units in an order that respects what they read from each other.

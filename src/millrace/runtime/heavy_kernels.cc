@@ -2,14 +2,22 @@
 #include "millrace/runtime/heavy_kernels.h"
 
 #include "millrace/runtime/activation.h"
+#include "millrace/runtime/channel_affine_kernel.h"
+#include "millrace/runtime/concatenation.h"
 #include "millrace/runtime/convolution.h"
 #include "millrace/runtime/matrix_product.h"
+#include "millrace/runtime/normalization.h"
+#include "millrace/runtime/pooling.h"
+#include "millrace/runtime/same_shape_arithmetic.h"
+#include "millrace/runtime/softmax.h"
 
 namespace millrace {
 
 std::vector<KernelEntry> HeavyKernels() {
   std::vector<KernelEntry> all;
-  for (const auto kernels : {ActivationKernels, ConvolutionKernels, MatrixProductKernels}) {
+  for (const auto kernels :
+       {ActivationKernels, ChannelAffineKernels, ConcatenationKernels, ConvolutionKernels, MatrixProductKernels,
+        NormalizationKernels, PoolingKernels, SameShapeArithmeticKernels, SoftmaxKernels}) {
     const std::vector<KernelEntry> some = kernels();
     all.insert(all.end(), some.begin(), some.end());
   }

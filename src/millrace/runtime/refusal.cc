@@ -18,6 +18,11 @@ std::string RefuseTypes(const Model& model, int node) {
   return "";
 }
 
+std::string RefuseConstant(const Model& model, int node) {
+  const Node& of = model.nodes[static_cast<std::size_t>(node)];
+  return model.values[static_cast<std::size_t>(of.inputs[0])].constant != nullptr ? of.op_type + " of a constant" : "";
+}
+
 std::string RefuseOutput(const Model& model, int node, std::size_t output, const std::string& name) {
   const Node& of = model.nodes[static_cast<std::size_t>(node)];
   if (of.outputs.size() > output && of.outputs[output] >= 0) return of.op_type + " with the output " + name;

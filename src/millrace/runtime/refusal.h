@@ -12,6 +12,9 @@ namespace millrace {
 // too: there is nothing to compute, and the library underneath does not take them.
 std::string RefuseTypes(const Model& model, int node);
 
+// "Relu of a constant" where the node's first input is one: nothing is left to do while the model runs.
+std::string RefuseConstant(const Model& model, int node);
+
 // "MaxPool with the output Indices" where the node has an output of this number.
 std::string RefuseOutput(const Model& model, int node, std::size_t output, const std::string& name);
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/runtime/blocked_tensor.h"
+
+#include "millrace/runtime/primitive_kernel.h"
+#include "millrace/runtime/reorder.h"
+
+namespace millrace {
+
+dnnl::memory::desc DescriptionOf(const Shape& shape, Layout layout) {
+  if (layout == Layout::kPlain) return PlainDescription(shape);
+  return {shape, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw16c};
+}
+
+std::size_t OffsetOf(const Shape& shape, Layout layout, std::int64_t image, std::int64_t channel) {
+  const std::int64_t channels = layout == Layout::kPlain ? shape[1] : (shape[1] + kBlock - 1) / kBlock * kBlock;
+  return static_cast<std::size_t>((image * channels + channel) * ElementsFrom(shape, 2)) * sizeof(float);
+}
+
+std::int64_t ElementsFrom(const Shape& shape, std::size_t axis) {
+  std::int64_t product = 1;
+  for (std::size_t i = axis; i < shape.size(); ++i) product *= shape[i];
+  return product;
+}
+
+std::vector<ChannelPart> ChannelPartsOf(const Shape& shape, Layout layout, int workers, int worker) {
+  std::vector<ChannelPart> parts;
+  if (shape[0] % workers == 0) {
+    parts.push_back({ShareOf(shape[0], workers, worker), {0, shape[1]}});
+    return parts;
+  }
+  const Share channels = ShareOf(shape[1], workers, worker, layout == Layout::kPlain ? 1 : kBlock);
+  if (channels.size() == 0) return parts;
+  for (std::int64_t image = 0; image < shape[0]; ++image) parts.push_back({{image, image + 1}, channels});
+  return parts;
+}
+
+}  // namespace millrace
