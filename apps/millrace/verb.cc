@@ -52,7 +52,9 @@ void AddVerbs(CommandLine& line) {
   AddGenerate(line);
   AddInspect(line);
   AddMachine(line);
+  AddMeasure(line);
   AddOptimize(line);
+  AddRun(line);
   AddSchedule(line);
   AddSimulate(line);
 }
