@@ -120,7 +120,9 @@ class Builder {
         if (object->empty()) break;
         path += (path.empty() ? "" : ".") + object->back().name;
       } else {
-        path += "[" + std::to_string(level.elements) + "]";
+        // The innermost list has yet to get the element that is at fault.
+        const bool innermost = &level == &open_.back();
+        path += "[" + std::to_string(innermost ? level.elements : level.elements - 1) + "]";
       }
     }
     return OneLine(path);

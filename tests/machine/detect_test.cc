@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/machine/detect.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "millrace/machine/cgroup.h"
+
+namespace millrace {
+namespace {
+
+TEST(DetectHost, NamesProcessorsWeMayUse) {
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  const Machine machine = DetectHost();
+  CheckMachine(machine);
+  for (const Device& device : machine.devices) {
+    for (const int unit : device.units) EXPECT_TRUE(CPU_ISSET(unit, &allowed)) << "unit " << unit;
+  }
+}
+
+TEST(DetectHost, HasEveryProcessorAloneAndOneGangOverAll) {
+  const Machine machine = DetectHost();
+  std::set<int> alone, all;
+  std::size_t largest = 0;
+  std::map<std::string, std::size_t> size_of_kind;
+  for (const Device& device : machine.devices) {
+    all.insert(device.units.begin(), device.units.end());
+    largest = std::max(largest, device.units.size());
+    if (device.units.size() == 1) {
+      EXPECT_TRUE(alone.insert(device.units[0]).second);
+    }
+    const auto [entry, first] = size_of_kind.emplace(device.kind, device.units.size());
+    EXPECT_EQ(entry->second, device.units.size()) << "one kind, one size";
+    EXPECT_EQ(device.kind, device.units.size() == 1 ? "cpu" : "cpu_x" + std::to_string(device.units.size()));
+  }
+  EXPECT_EQ(alone, all);
+  EXPECT_EQ(largest, all.size());
+  EXPECT_TRUE(machine.links.empty());
+  EXPECT_FALSE(machine.default_link);
+}
+
+TEST(DetectHost, KeepsToANarrowerAffinity) {
+  // In a thread of its own: the mask is a thread's, and the other tests keep theirs.
+  std::thread([] {
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int last = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &allowed)) last = cpu;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    const Machine machine = DetectHost();
+    ASSERT_EQ(machine.devices.size(), 1U);
+    EXPECT_THAT(machine.devices[0].units, ::testing::ElementsAre(last));
+  }).join();
+}
+
+// A made-up /proc and /sys.
+class Cgroup : public ::testing::Test {
+ protected:
+  Cgroup() {
+    std::string name = (std::filesystem::temp_directory_path() / "millrace-cgroup-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+  }
+  ~Cgroup() override { std::filesystem::remove_all(root_); }
+
+  void Put(const std::string& path, const std::string& content) const {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << content;
+  }
+  CgroupLimits Read() const { return ReadCgroupLimits(root_.string()); }
+
+  std::filesystem::path root_;
+};
+
+TEST_F(Cgroup, WithoutAnyFilesLimitsNothing) {
+  EXPECT_FALSE(Read().processors);
+  EXPECT_FALSE(Read().memory_bytes);
+}
+
+TEST_F(Cgroup, OfVersion2IsLimitedByEveryGroupAbove) {
+  Put("proc/self/cgroup", "0::/slice/job\n");
+  Put("sys/fs/cgroup/slice/cpu.max", "150000 100000\n");
+  Put("sys/fs/cgroup/slice/job/cpu.max", "400000 100000\n");
+  Put("sys/fs/cgroup/slice/memory.max", "max\n");
+  Put("sys/fs/cgroup/slice/job/memory.max", "1048576\n");
+  EXPECT_EQ(Read().processors, 1.5);
+  EXPECT_EQ(Read().memory_bytes, 1048576.0);
+}
+
+TEST_F(Cgroup, OfVersion2WithoutLimitsSaysMax) {
+  Put("proc/self/cgroup", "0::/\n");
+  Put("sys/fs/cgroup/cpu.max", "max 100000\n");
+  Put("sys/fs/cgroup/memory.max", "max\n");
+  EXPECT_FALSE(Read().processors);
+  EXPECT_FALSE(Read().memory_bytes);
+}
+
+TEST_F(Cgroup, OfVersion1ReadsQuotaAndPeriod) {
+  Put("proc/self/cgroup", "4:memory:/docker/abc\n3:cpu,cpuacct:/docker/abc\n");
+  Put("sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_quota_us", "50000\n");
+  Put("sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_period_us", "100000\n");
+  Put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "2097152\n");
+  EXPECT_EQ(Read().processors, 0.5);
+  EXPECT_EQ(Read().memory_bytes, 2097152.0);
+}
+
+TEST_F(Cgroup, OfVersion1SaysMinusOneAndAHugeNumberForNoLimit) {
+  Put("proc/self/cgroup", "4:memory:/\n3:cpu:/\n");
+  Put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  Put("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  Put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_FALSE(Read().processors);
+  EXPECT_FALSE(Read().memory_bytes);
+}
+
+TEST_F(Cgroup, InsideAContainerTheRootIsOurOwn) {
+  Put("proc/self/cgroup", "0::/path/of/the/host\n");
+  Put("sys/fs/cgroup/cpu.max", "200000 100000\n");
+  EXPECT_EQ(Read().processors, 2.0);
+}
+
+TEST_F(Cgroup, ThatMakesNoSenseLimitsNothing) {
+  Put("proc/self/cgroup", "nonsense\n0:\n0::/../..\n:::\n");
+  Put("sys/fs/cgroup/cpu.max", "fast 0\n");
+  EXPECT_FALSE(Read().processors);
+}
+
+}  // namespace
+}  // namespace millrace
