@@ -12,19 +12,6 @@ namespace {
 
 constexpr double kCannotRun = std::numeric_limits<double>::infinity();
 
-class UnitCostModel final : public CostModel {
- public:
-  UnitCostModel(const ComputationGraph& graph, const Machine& machine)
-      : graph_(graph), topology_(MakeTopology(machine)) {}
-  double GroupSeconds(std::span<const OpId>, int) const override { return 1.0; }
-  const Topology& topology() const override { return topology_; }
-  const ComputationGraph& graph() const override { return graph_; }
-
- private:
-  const ComputationGraph& graph_;
-  Topology topology_;
-};
-
 class AnalyticCostModel final : public CostModel {
  public:
   AnalyticCostModel(const ComputationGraph& graph, const Machine& machine)
@@ -96,6 +83,19 @@ class AnalyticCostModel final : public CostModel {
   std::vector<Device> devices_;
   Topology topology_;
   std::map<std::vector<OpId>, const StatedSeconds*> stated_groups_;
+};
+
+class UnitCostModel final : public CostModel {
+ public:
+  UnitCostModel(const ComputationGraph& graph, const Machine& machine) : analytic_(graph, machine) {}
+  double GroupSeconds(std::span<const OpId> ops, int device) const override {
+    return analytic_.GroupSeconds(ops, device) == kCannotRun ? kCannotRun : 1.0;
+  }
+  const Topology& topology() const override { return analytic_.topology(); }
+  const ComputationGraph& graph() const override { return analytic_.graph(); }
+
+ private:
+  AnalyticCostModel analytic_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ class CostModel {
   virtual const ComputationGraph& graph() const = 0;
 };
 
-// The stand-in: every group takes a second everywhere, transfers as the machine has them.
+// The stand-in: every group takes a second wherever it can run, transfers as the machine has them.
 std::unique_ptr<CostModel> MakeUnitCostModel(const ComputationGraph& graph, const Machine& machine);
 
 }  // namespace millrace
