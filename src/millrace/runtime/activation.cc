@@ -78,7 +78,10 @@ std::string UnsupportedActivation(const Model& model, int node) {
   if (std::string reason = RefuseTypes(model, node); !reason.empty()) return reason;
   if (std::string reason = RefuseConstant(model, node); !reason.empty()) return reason;
   const Node& of = model.nodes[static_cast<std::size_t>(node)];
-  return ActivationOf(model, node) ? "" : of.op_type + " with computed bounds";
+  const std::optional<Activation> activation = ActivationOf(model, node);
+  if (!activation) return of.op_type + " with computed bounds";
+  // An eltwise primitive does not apply further ones to its result; as an epilogue of others both steps work.
+  return activation->size() == 1 ? "" : of.op_type + " in one oneDNN primitive";
 }
 
 }  // namespace

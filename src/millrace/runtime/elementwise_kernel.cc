@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/runtime/elementwise_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "millrace/errors/errors.h"
+#include "millrace/runtime/aligned_memory.h"
+#include "millrace/runtime/elementwise_step.h"
+#include "millrace/runtime/group_values.h"
+#include "millrace/runtime/one_node_kernel.h"
+#include "millrace/runtime/reorder.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::int64_t kBlockElements = 2048;  // of a group of several nodes: its intermediates fit in the first cache
+constexpr std::size_t kMaximalInputs = 32;
+
+const Value& ValueOf(const Model& model, int id) { return model.values[static_cast<std::size_t>(id)]; }
+
+// Strides of a row-major tensor read along the output's dimensions; false where the shapes do not broadcast.
+bool BroadcastStrides(const Shape& shape, const Shape& to, std::vector<std::int64_t>& strides) {
+  if (shape.size() > to.size()) return false;
+  strides.assign(to.size(), 0);
+  const std::vector<std::int64_t> own = StridesOf(shape);
+  const std::size_t lead = to.size() - shape.size();
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == to[lead + d]) {
+      strides[lead + d] = shape[d] == 1 ? 0 : own[d];
+    } else if (shape[d] != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::int64_t ChannelBlocks(std::int64_t channels) { return (channels + kBlock - 1) / kBlock; }
+
+// A blocked tensor as a row-major one of five dimensions.
+Shape BlockedShape(const Shape& shape) { return {shape[0], ChannelBlocks(shape[1]), shape[2], shape[3], kBlock}; }
+
+// Strides of a blocked tensor of four dimensions along those of the output.
+std::vector<std::int64_t> BlockedStrides(const Shape& shape, const Shape& to) {
+  std::vector<std::int64_t> strides;
+  BroadcastStrides(BlockedShape(shape), BlockedShape(to), strides);
+  if (shape[1] == 1 && to[1] != 1) strides[1] = strides[4] = 0;
+  return strides;
+}
+
+// Blocks apply where the output has four dimensions, one full-shaped input at least comes in blocks, and every other
+// input that is no constant does too or is one element. Constants of any broadcasting shape are laid out anew.
+bool RunsOnBlocks(const KernelRequest& request, const Shape& shape) {
+  const Model& model = *request.model;
+  bool any = false;
+  for (const int node : request.nodes) {
+    for (const int output : model.nodes[static_cast<std::size_t>(node)].outputs) {
+      if (output >= 0 && !CanBeBlocked(ValueOf(model, output).type, ValueOf(model, output).shape)) return false;
+    }
+    for (const int input : model.nodes[static_cast<std::size_t>(node)].inputs) {
+      if (input >= 0 && ValueOf(model, input).type != DataType::kFloat32) return false;
+    }
+  }
+  for (const int input : GroupInputs(model, request.nodes)) {
+    const Value& value = ValueOf(model, input);
+    const bool blocked = static_cast<std::size_t>(input) < request.available.size() &&
+                         request.available[static_cast<std::size_t>(input)] == Layout::kBlocked16 &&
+                         CanBeBlocked(value.type, value.shape);
+    if (!blocked && ElementsOf(value.shape) != 1) return false;
+    any = any || (blocked && value.shape == shape);
+  }
+  return any;
+}
+
+// Before opset 7 the second operand was laid along the first from the dimension `axis` on, a PRelu's slopes along the
+// channels.
+Shape AlignedAsOfOld(const Node& node, Shape own, const Shape& shape) {
+  const bool slopes = node.op_type == "PRelu" && own.size() == 1 && own[0] != 1;
+  const bool placed = Model::IntOf(node, "broadcast", 0) != 0 && node.attributes.contains("axis");
+  if (!slopes && !placed) return own;
+  const std::int64_t axis = slopes ? 1 : PositiveAxis(node, Model::IntOf(node, "axis", 0), shape.size());
+  if (static_cast<std::size_t>(axis) + own.size() <= shape.size())
+    own.resize(shape.size() - static_cast<std::size_t>(axis), 1);
+  return own;
+}
+
+// The step's shape in the layout the kernel works in; false where an input does not broadcast to the output.
+bool ShapeOfStep(const Model& model, const Node& node, const Shape& shape, bool blocked, StepShape& step) {
+  step.dims = blocked ? BlockedShape(shape) : shape;
+  step.strides.assign(node.inputs.size(), std::vector<std::int64_t>(step.dims.size(), 0));
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] < 0) continue;
+    Shape own = ValueOf(model, node.inputs[i]).shape;
+    std::vector<std::int64_t> plain;
+    if (i > 0 && (node.op_type == "Dropout" || node.op_type == "CastLike")) continue;
+    if (i == 1 && model.opset < 7) own = AlignedAsOfOld(node, own, shape);
+    if (!BroadcastStrides(own, shape, plain)) return false;
+    if (!blocked) {
+      step.strides[i] = plain;
+    } else if (ElementsOf(own) != 1) {
+      own.insert(own.begin(), shape.size() - own.size(), 1);
+      step.strides[i] = BlockedStrides(own, shape);
+    }
+  }
+  return true;
+}
+
+class ElementwiseKernel : public Kernel {
+ public:
+  ElementwiseKernel(const KernelRequest& request, const Shape& shape) : workers_(request.workers) {
+    const Model& model = *request.model;
+    const bool blocked = RunsOnBlocks(request, shape);
+    inputs_ = GroupInputs(model, request.nodes);
+    outputs_ = GroupOutputs(model, request.nodes);
+    for (const int value : inputs_) {
+      const bool lies_blocked = blocked && ElementsOf(ValueOf(model, value).shape) != 1;
+      input_specs_.push_back(SpecOf(model, value, lies_blocked ? Layout::kBlocked16 : Layout::kPlain));
+    }
+    for (const int value : outputs_)
+      output_specs_.push_back(SpecOf(model, value, blocked ? Layout::kBlocked16 : Layout::kPlain));
+    elements_ = ElementsOf(blocked ? BlockedShape(shape) : shape);
+    if (blocked && shape[1] % kBlock != 0) {
+      padding_from_ = shape[1] % kBlock;
+      channel_blocks_ = ChannelBlocks(shape[1]);
+      plane_ = shape[2] * shape[3] * kBlock;
+    }
+    bool padding_kept = true;
+    std::map<int, std::size_t> intermediate_at;
+    for (const int node_id : request.nodes) {
+      const Node& node = model.nodes[static_cast<std::size_t>(node_id)];
+      StepShape step_shape;
+      ShapeOfStep(model, node, shape, blocked, step_shape);
+      Member member;
+      member.step = MakeStep(model, node, step_shape);
+      member.first_operand = operands_.size();
+      padding_kept = padding_kept && member.step->keeps_zero();
+      for (std::size_t i = 0; i < node.inputs.size(); ++i)
+        AddOperand(request, node.inputs[i], step_shape, i, blocked ? shape : Shape{}, intermediate_at);
+      const int made = node.outputs[0];
+      member.out_bytes = BytesOf(ValueOf(model, made).type);
+      const auto leaving = std::find(outputs_.begin(), outputs_.end(), made);
+      if (leaving != outputs_.end()) {
+        member.output = static_cast<int>(leaving - outputs_.begin());
+      } else {
+        member.scratch = worker_scratch_;
+        worker_scratch_ += kBlockElements * 8;
+      }
+      intermediate_at[made] = members_.size();
+      members_.push_back(std::move(member));
+    }
+    if (padding_kept) padding_from_ = 0;
+    scratch_bytes_ = worker_scratch_ * static_cast<std::size_t>(workers_);
+    block_ = members_.size() == 1 ? elements_ : kBlockElements;
+  }
+
+  void Run(const KernelBuffers& buffers, int, int worker) const override {
+    constexpr std::int64_t kGrain = 64;
+    const Share share = ShareOf(elements_, workers_, worker, kGrain);
+    for (std::int64_t begin = share.begin; begin < share.end; begin += block_)
+      RunBlock(buffers, worker, begin, std::min(block_, share.end - begin));
+  }
+
+ private:
+  struct Operand {
+    enum class Kind { kNone, kInput, kConstant, kMember } kind = Kind::kNone;
+    std::size_t index = 0;       // of the input or member
+    std::size_t full_bytes = 0;  // of an element where the operand advances with the output, else 0
+    std::shared_ptr<const std::byte> constant;
+  };
+
+  struct Member {
+    std::unique_ptr<ElementwiseStep> step;
+    std::size_t first_operand = 0;
+    std::size_t out_bytes = 0;
+    int output = -1;  // -1: kept in the scratch
+    std::size_t scratch = 0;
+  };
+
+  void AddOperand(const KernelRequest& request, int value, const StepShape& shape, std::size_t i,
+                  const Shape& blocked_shape, const std::map<int, std::size_t>& members) {
+    Operand operand;
+    if (value >= 0) {
+      const Value& described = ValueOf(*request.model, value);
+      const auto made = members.find(value);
+      const auto given = std::find(inputs_.begin(), inputs_.end(), value);
+      if (shape.full(i)) operand.full_bytes = BytesOf(described.type);
+      if (made != members.end()) {
+        operand.kind = Operand::Kind::kMember;
+        operand.index = made->second;
+      } else if (given != inputs_.end()) {
+        operand.kind = Operand::Kind::kInput;
+        operand.index = static_cast<std::size_t>(given - inputs_.begin());
+      } else {
+        operand.kind = Operand::Kind::kConstant;
+        operand.constant = blocked_shape.empty() || described.constant->bytes() == BytesOf(described.type)
+                               ? HoldConstant(request, value)
+                               : BlockedConstant(request, value, blocked_shape.size());
+      }
+    }
+    operands_.push_back(std::move(operand));
+  }
+
+  static std::shared_ptr<const std::byte> BlockedConstant(const KernelRequest& request, int value, std::size_t rank) {
+    const std::shared_ptr<const std::byte> plain = HoldConstant(request, value);
+    TensorSpec spec = SpecOf(*request.model, value);
+    if (spec.shape.size() < rank) spec.shape.insert(spec.shape.begin(), rank - spec.shape.size(), 1);
+    TensorSpec wanted = spec;
+    wanted.layout = Layout::kBlocked16;
+    const std::shared_ptr<std::byte> blocked = AllocateAligned(wanted.bytes());
+    Reorder(spec, plain.get(), Layout::kBlocked16, blocked.get(), 1, 0);
+    return blocked;
+  }
+
+  std::byte* MadeBy(const KernelBuffers& buffers, int worker, const Member& member, std::int64_t begin) const {
+    if (member.output >= 0) return buffers.outputs[member.output] + static_cast<std::size_t>(begin) * member.out_bytes;
+    return buffers.scratch + worker_scratch_ * static_cast<std::size_t>(worker) + member.scratch;
+  }
+
+  void RunBlock(const KernelBuffers& buffers, int worker, std::int64_t begin, std::int64_t count) const {
+    const std::byte* pointers[kMaximalInputs];
+    for (std::size_t m = 0; m < members_.size(); ++m) {
+      const Member& member = members_[m];
+      const std::size_t last = m + 1 < members_.size() ? members_[m + 1].first_operand : operands_.size();
+      for (std::size_t i = member.first_operand; i < last; ++i) {
+        const Operand& operand = operands_[i];
+        const std::size_t offset = static_cast<std::size_t>(begin) * operand.full_bytes;
+        const std::byte*& pointer = pointers[i - member.first_operand];
+        switch (operand.kind) {
+          case Operand::Kind::kNone:
+            pointer = nullptr;
+            break;
+          case Operand::Kind::kInput:
+            pointer = buffers.inputs[operand.index] + offset;
+            break;
+          case Operand::Kind::kConstant:
+            pointer = operand.constant.get() + offset;
+            break;
+          case Operand::Kind::kMember:
+            pointer = MadeBy(buffers, worker, members_[operand.index], begin);
+            break;
+        }
+      }
+      std::byte* out = MadeBy(buffers, worker, member, begin);
+      member.step->Apply(pointers, out, begin, count);
+      if (padding_from_ > 0 && member.output >= 0) ZeroPadding(reinterpret_cast<float*>(out), begin, count);
+    }
+  }
+
+  // The last channel block of every image has lanes beyond the channels.
+  void ZeroPadding(float* out, std::int64_t begin, std::int64_t count) const {
+    for (std::int64_t at = begin; at < begin + count;) {
+      const std::int64_t plane = at / plane_;
+      const std::int64_t end = std::min((plane + 1) * plane_, begin + count);
+      if (plane % channel_blocks_ == channel_blocks_ - 1) {
+        for (std::int64_t lane = at; lane < end; lane += kBlock)
+          std::fill(out + (lane - begin) + padding_from_, out + (lane - begin) + kBlock, 0.0f);
+      }
+      at = end;
+    }
+  }
+
+  int workers_;
+  std::int64_t elements_ = 0;
+  std::int64_t block_ = 0;
+  std::int64_t padding_from_ = 0;  // first lane of padding in the last channel block; 0: none to be zeroed
+  std::int64_t channel_blocks_ = 1;
+  std::int64_t plane_ = 1;
+  std::size_t worker_scratch_ = 0;
+  std::vector<Member> members_;
+  std::vector<Operand> operands_;
+};
+
+const Value* OnlyOutput(const Model& model, const Node& node) {
+  for (std::size_t i = 1; i < node.outputs.size(); ++i)
+    if (node.outputs[i] >= 0) return nullptr;
+  return OutputOf(model, node, 0);
+}
+
+}  // namespace
+
+std::unique_ptr<ElementwiseStep> MakeStep(const Model& model, const Node& node, const StepShape& shape) {
+  for (const StepMaker maker :
+       {&MakeUnaryStep, &MakeArithmeticStep, &MakeCompareStep, &MakeCastStep, &MakeSelectStep}) {
+    if (std::unique_ptr<ElementwiseStep> step = maker(model, node, shape)) return step;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Kernel> MakeElementwiseKernel(const KernelRequest& request) {
+  const Model& model = *request.model;
+  const Value* first = OnlyOutput(model, model.nodes[static_cast<std::size_t>(request.nodes[0])]);
+  if (first == nullptr) return nullptr;
+  for (const int node : request.nodes) {
+    const Value* made = OnlyOutput(model, model.nodes[static_cast<std::size_t>(node)]);
+    if (made == nullptr || made->shape != first->shape || !ElementwiseUnsupported(model, node).empty()) return nullptr;
+  }
+  return std::make_unique<ElementwiseKernel>(request, first->shape);
+}
+
+std::string ElementwiseUnsupported(const Model& model, int node_id) {
+  const Node& node = model.nodes[static_cast<std::size_t>(node_id)];
+  const Value* first = InputOf(model, node, 0);
+  const Value* made = OnlyOutput(model, node);
+  if (node.op_type == "Dropout" && InputOf(model, node, 2) != nullptr) return "Dropout while training";
+  if (made == nullptr) return node.op_type + " with several outputs";
+  if (node.inputs.size() > kMaximalInputs) return node.op_type + " of more than 32 inputs";
+  if (first == nullptr) return node.op_type + " without inputs";
+  StepShape shape;
+  if (!ShapeOfStep(model, node, made->shape, false, shape)) {
+    return node.op_type + " whose inputs do not broadcast to its output";
+  }
+  if (MakeStep(model, node, shape) != nullptr) return "";
+  const bool casts = node.op_type == "Cast" || node.op_type == "CastLike";
+  return node.op_type + (casts ? std::string(" from ") : " on ") + NameOf(first->type) +
+         (casts ? std::string(" to ") + NameOf(made->type) : "");
+}
+
+}  // namespace millrace

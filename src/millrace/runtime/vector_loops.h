@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+// Loops over float32 that are compiled for several instruction sets; the best for this processor is picked once, when a
+// kernel is made. The compiler vectorises the bodies, so a body is plain C++ marked MILLRACE_INLINE.
+namespace millrace {
+
+#define MILLRACE_INLINE inline __attribute__((always_inline))
+
+enum class InstructionSet { kBaseline, kAvx2, kAvx512 };
+
+inline InstructionSet BestInstructionSet() {
+  static const InstructionSet best = [] {
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return InstructionSet::kBaseline;
+    const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return wide ? InstructionSet::kAvx512 : InstructionSet::kAvx2;
+  }();
+  return best;
+}
+
+// Versions<Body>::Best() is Body compiled for this processor.
+template <auto Body>
+struct Versions;
+
+template <typename... Arguments, void (*Body)(Arguments...)>
+struct Versions<Body> {
+  static void Baseline(Arguments... arguments) { Body(arguments...); }
+  __attribute__((target("avx2,fma"))) static void Avx2(Arguments... arguments) { Body(arguments...); }
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma"))) static void Avx512(Arguments... arguments) {
+    Body(arguments...);
+  }
+
+  static auto Best() -> void (*)(Arguments...) {
+    switch (BestInstructionSet()) {
+      case InstructionSet::kAvx512:
+        return &Avx512;
+      case InstructionSet::kAvx2:
+        return &Avx2;
+      case InstructionSet::kBaseline:
+        break;
+    }
+    return &Baseline;
+  }
+};
+
+}  // namespace millrace
