@@ -87,6 +87,9 @@ int Generate(const CommandLine& line, GenerateOptions& options) {
       throw InvalidInput(options.output + ": " + options.name +
                          " is a random graph, with nothing in it to run; write it to a .json file");
     }
+    if (options.name == "layered" && Contains(options.random_flags, "--degree")) {
+      throw InvalidInput("layered: --degree is for the other random graphs; this one has its own density");
+    }
     options.random.seed = line.common.seed;
     for (const std::string& words : options.kinds) options.random.kinds.push_back(ParseKind(words));
     graph = MakeRandomGraph(options.name, options.random);
