@@ -118,7 +118,7 @@ TEST(ConvolutionKernel, MatchesTheSlowOneOnSeveralImages) {
 }
 
 TEST(ConvolutionKernel, MatchesTheSlowOneInOneAndThreeDimensions) {
-  ExpectConvolutionMatches({.channels = 24,
+  ExpectConvolutionMatches({.channels = 17,
                             .outputs = 40,
                             .spatial = {30},
                             .kernel = {5},
@@ -184,12 +184,12 @@ TEST(FusedConvolution, AddsAResidualBeforeItsActivation) {
         Random random(6);
         ModelMaker maker(11);
         const ConvolutionCase of{.images = images,
-                                 .channels = 24,
+                                 .channels = 17,
                                  .outputs = outputs,
-                                 .spatial = {40, 40},
+                                 .spatial = {32, 32},
                                  .kernel = {1, 1},
                                  .pads = {0, 0, 0, 0}};
-        const Shape shape = {images, outputs, 40, 40};
+        const Shape shape = {images, outputs, 32, 32};
         const int source = AddSource(maker, of);
         const int residual = maker.Input(shape);
         int value = AddConvolution(maker, random, of, source);

@@ -89,5 +89,40 @@ TEST(FusedMatrixProduct, ScalesAGemmByItsColumns) {
   ExpectGroupMatches(maker.model(), random);
 }
 
+// x * (1 + erf(x / sqrt(2))) / 2 over `value`; the factor 0.5 first or last.
+int AddGelu(ModelMaker& maker, int value, const Shape& shape, bool half_first) {
+  const auto scalar = [&maker](float number) { return maker.Constant(ConstantData::Floats({}, {number})); };
+  const int half = half_first ? maker.Node("Mul", {value, scalar(0.5f)}, shape) : value;
+  int inner = half_first ? maker.Node("Mul", {value, scalar(0.70710678f)}, shape)
+                         : maker.Node("Div", {value, scalar(1.41421356f)}, shape);
+  inner = maker.Node("Add", {maker.Node("Erf", {inner}, shape), scalar(1)}, shape);
+  const int product = maker.Node("Mul", {half, inner}, shape);
+  return half_first ? product : maker.Node("Mul", {scalar(0.5f), product}, shape);
+}
+
+TEST(FusedMatrixProduct, EndsInTheErrorFunctionSpelledOut) {
+  for (const bool half_first : {false, true}) {
+    Random random(25);
+    ModelMaker maker;
+    const Shape shape = {2, 20, 130};
+    int value =
+        maker.Node("MatMul", {maker.Input({2, 20, 48}), maker.Constant(RandomTensor(random, {48, 130}))}, shape);
+    value = maker.Node("Add", {maker.Constant(RandomTensor(random, {130})), value}, shape);
+    AddGelu(maker, value, shape, half_first);
+    ExpectGroupMatches(maker.model(), random);
+  }
+}
+
+TEST(GeluPattern, IsOneKernelOfItsOwn) {
+  for (const bool half_first : {false, true}) {
+    for (const Shape& shape : {Shape{3, 50}, Shape{1, 20, 5, 5}}) {
+      Random random(26);
+      ModelMaker maker;
+      AddGelu(maker, maker.Input(shape), shape, half_first);
+      ExpectGroupMatches(maker.model(), random);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace millrace

@@ -39,8 +39,7 @@ void ClearPadding(float* data, const Shape& shape, std::int64_t begin, std::int6
 
 class ActivationKernel : public PrimitiveKernel {
  public:
-  explicit ActivationKernel(const KernelRequest& request) : PrimitiveKernel(request) {
-    const Activation activation = *ActivationOf(*request.model, request.nodes.front());
+  ActivationKernel(const KernelRequest& request, const Activation& activation) : PrimitiveKernel(request) {
     TensorSpec& spec = input_specs_.front();
     if (CanBeBlocked(spec.type, spec.shape)) spec.layout = request.available[static_cast<std::size_t>(inputs_.front())];
     output_specs_.front().layout = spec.layout;
@@ -71,7 +70,7 @@ class ActivationKernel : public PrimitiveKernel {
 };
 
 std::unique_ptr<Kernel> MakeActivation(const KernelRequest& request) {
-  return std::make_unique<ActivationKernel>(request);
+  return MakeActivationKernel(request, *ActivationOf(*request.model, request.nodes.front()));
 }
 
 std::string UnsupportedActivation(const Model& model, int node) {
@@ -132,6 +131,10 @@ bool KeepsZero(const Activation& activation) {
         return true;
     }
   });
+}
+
+std::unique_ptr<Kernel> MakeActivationKernel(const KernelRequest& request, const Activation& activation) {
+  return std::make_unique<ActivationKernel>(request, activation);
 }
 
 std::vector<KernelEntry> ActivationKernels() {

@@ -27,6 +27,9 @@ void Append(const Activation& activation, dnnl::post_ops& post_ops);
 // Whether the function keeps zero at zero, and with it the padding of blocked tensors.
 bool KeepsZero(const Activation& activation);
 
+// The kernel of nodes that read one tensor and together apply the activation to it, in the layout it is at hand in.
+std::unique_ptr<Kernel> MakeActivationKernel(const KernelRequest& request, const Activation& activation);
+
 std::vector<KernelEntry> ActivationKernels();
 
 }  // namespace millrace

@@ -2,9 +2,9 @@
 #include "millrace/runtime/epilogue.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "millrace/runtime/channel_affine.h"
+#include "millrace/runtime/gelu_pattern.h"
 #include "millrace/runtime/value_readers.h"
 
 namespace millrace {
@@ -57,6 +57,19 @@ Epilogue EpilogueOf(const Model& model, std::span<const int> nodes, int anchor, 
   }
   while (true) {
     const std::vector<int> readers = ReadersOf(model, epilogue.output);
+    if (epilogue.activation.empty() && readers.size() == 2) {
+      // Both readers are the pattern's own: it reads its argument twice.
+      const std::optional<GeluPattern> gelu = GeluOf(model, nodes, epilogue.output);
+      if (!gelu || !std::all_of(readers.begin(), readers.end(), [&gelu](int reader) {
+            return std::find(gelu->nodes.begin(), gelu->nodes.end(), reader) != gelu->nodes.end();
+          })) {
+        break;
+      }
+      epilogue.nodes.insert(epilogue.nodes.end(), gelu->nodes.begin(), gelu->nodes.end());
+      epilogue.activation = GeluActivation();
+      epilogue.output = gelu->output;
+      continue;
+    }
     if (readers.size() != 1 || std::find(nodes.begin(), nodes.end(), readers.front()) == nodes.end()) break;
     if (!Extend(model, readers.front(), epilogue.output, channel_axis, epilogue)) break;
     epilogue.nodes.push_back(readers.front());

@@ -5,7 +5,9 @@
 
 #include "millrace/runtime/channel_affine_kernel.h"
 #include "millrace/runtime/epilogue.h"
+#include "millrace/runtime/gelu_pattern.h"
 #include "millrace/runtime/matrix_product.h"
+#include "millrace/runtime/value_readers.h"
 
 namespace millrace {
 
@@ -14,6 +16,15 @@ int EpilogueAxisOf(const Model& model, int node) {
   if (of.op_type == "Conv") return 1;
   if (!TakesEpilogue(model, node)) return -1;
   return static_cast<int>(model.values[static_cast<std::size_t>(of.outputs.front())].shape.size()) - 1;
+}
+
+std::optional<GeluPattern> PatternStartingWith(const Model& model, std::span<const int> nodes, int node) {
+  for (const int value : model.nodes[static_cast<std::size_t>(node)].inputs) {
+    if (value < 0 || ConstantOf(model, value) != nullptr) continue;
+    std::optional<GeluPattern> gelu = GeluOf(model, nodes, value);
+    if (gelu && gelu->nodes.front() == node) return gelu;
+  }
+  return std::nullopt;
 }
 
 std::vector<std::vector<int>> FusedUnitsOf(const Model& model, std::span<const int> nodes) {
@@ -29,6 +40,14 @@ std::vector<std::vector<int>> FusedUnitsOf(const Model& model, std::span<const i
   };
   for (const int node : nodes) {
     if (taken(node)) continue;
+    const Node& of = model.nodes[static_cast<std::size_t>(node)];
+    if (of.op_type == "Div" || of.op_type == "Mul") {
+      const std::optional<GeluPattern> gelu = PatternStartingWith(model, nodes, node);
+      if (gelu) {
+        chains.push_back(gelu->nodes);
+        continue;
+      }
+    }
     std::vector<int> chain = ChannelAffineChain(model, nodes, node);
     if (chain.size() > 1) chains.push_back(std::move(chain));
   }

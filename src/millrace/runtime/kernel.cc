@@ -4,6 +4,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "millrace/errors/errors.h"
+#include "millrace/runtime/activation.h"
 #include "millrace/runtime/fused_units.h"
 #include "millrace/runtime/kernel_registry.h"
 #include "millrace/runtime/one_openmp_thread.h"
@@ -32,10 +33,12 @@ std::unique_ptr<Kernel> MakeKernel(const KernelRequest& request) {
 std::unique_ptr<Kernel> MakeUnitKernel(const KernelRequest& request) {
   const int node = request.nodes.front();
   const Node& first = request.model->nodes[static_cast<std::size_t>(node)];
-  std::string why;
-  const KernelEntry* entry = FindKernel(*request.model, node, &why);
-  if (entry == nullptr) throw InvalidInput("node '" + first.name + "': the runtime cannot execute " + why);
   try {
+    if (request.nodes.size() > 1 && PatternStartingWith(*request.model, request.nodes, node))
+      return MakeActivationKernel(request, GeluActivation());
+    std::string why;
+    const KernelEntry* entry = FindKernel(*request.model, node, &why);
+    if (entry == nullptr) throw InvalidInput("node '" + first.name + "': the runtime cannot execute " + why);
     return entry->make(request);
   } catch (const dnnl::error& refusal) {
     throw InvalidInput("node '" + first.name + "' (" + first.op_type +
