@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+// Counts what this test program takes from the heap through operator new, on any thread.
+namespace millrace::testing {
+
+std::uint64_t AllocationsSoFar();
+
+}  // namespace millrace::testing
