@@ -260,6 +260,12 @@ TEST(OnnxChild, TurnsDeathAndHangingIntoOneLine) {
                                  return "";
                                }),
               HasSubstr("crashed (Killed)"));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)  // under sanitizers memory is not limited
+  ChildLimits lean;
+  lean.most_bytes = std::size_t{256} << 20;
+  const auto swell = [] { return std::string(std::size_t{1} << 30, 'a'); };
+  EXPECT_THAT(ComplaintOfChild(lean, swell), HasSubstr("more memory than it may take"));
+#endif
   ChildLimits quick;
   quick.most_seconds = 0.3;
   const auto hang = []() -> std::string {

@@ -6,6 +6,8 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/model_graph.h"
+#include "millrace/formats/onnx_import.h"
+#include "millrace/formats/onnx_write.h"
 #include "tests/formats/onnx_sample.h"
 
 namespace millrace::testing {
@@ -13,7 +15,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 const Value& ValueNamed(const Model& model, const std::string& name) {
   for (const Value& value : model.values) {
@@ -218,6 +219,41 @@ TEST(OnnxRead, KeepsModelLocalFunctionsAsOpaqueOps) {
   const Model model = Import(builder.message);
   EXPECT_EQ(ValueNamed(model, "y").shape, (Shape{2, 3}));
   EXPECT_EQ(model.functions.size(), 1u);
+  std::vector<std::string> warnings;
+  const Model again = ImportOnnx(OnnxBytes(model), nullptr, {}, ShapeSource::kInference, warnings);
+  EXPECT_EQ(again.functions, model.functions);
+  EXPECT_EQ(again.foreign_opsets, model.foreign_opsets);
+  EXPECT_EQ(ValueNamed(again, "y").shape, (Shape{2, 3}));
+}
+
+TEST(OnnxRead, ReadsNewerOpsetsAsTheNewestKnownOneAndSaysSo) {
+  MessageBuilder builder = SmallNetwork();
+  builder.message.set_ir_version(10);
+  builder.message.mutable_opset_import(0)->set_version(19);
+  std::vector<std::string> warnings;
+  const Model model = Import(builder.message, {}, &warnings);
+  EXPECT_EQ(model.opset, 19);
+  EXPECT_EQ(ValueNamed(model, "y").shape, (Shape{1, 10}));
+  EXPECT_THAT(warnings, ::testing::Contains(HasSubstr("opset 19 is newer than 17")));
+}
+
+TEST(OnnxRead, KeepsNodesThatMakeAnOutputEvenWhereTheyCouldBeFolded) {
+  MessageBuilder builder;
+  builder.Input("x", {2, 3});
+  builder.Int64s("shape", {5, 7});
+  builder.Floats("w", {3});
+  builder.Op("ConstantOfShape", {"shape"}, {"filled"});
+  builder.Op("Shape", {"x"}, {"extents"});
+  builder.Op("Relu", {"w"}, {"y"});
+  builder.Output("filled");
+  builder.Output("extents")->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::INT64);
+  builder.Output("y");
+  builder.Output("w");
+  const Model model = Import(builder.message);
+  EXPECT_THAT(OpTypes(model), ElementsAre("ConstantOfShape", "Shape", "Relu"));
+  EXPECT_EQ(ValueNamed(model, "filled").shape, (Shape{5, 7}));
+  EXPECT_NE(model.values[static_cast<std::size_t>(model.outputs[3])].constant, nullptr);
+  EXPECT_EQ(GraphOfModel(model).num_tensors(), 4);
 }
 
 TEST(OnnxRead, NamesTheFileInEveryComplaint) {
