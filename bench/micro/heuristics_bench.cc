@@ -72,8 +72,8 @@ void RandomisedListSample(benchmark::State& state) {
   const CostedGraph costed = LayeredProblem(state.range(0));
   const Random random(0);
   RandomisedList list(costed);
-  std::uint64_t sample = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(list.Sample(random.Fork(sample++), false));
+  std::int64_t sample = 1;
+  for (auto _ : state) benchmark::DoNotOptimize(list.Sample(sample++, random));
 }
 BENCHMARK(RandomisedListSample)->Arg(1000)->Unit(benchmark::kMillisecond);
 

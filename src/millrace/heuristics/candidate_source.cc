@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "millrace/errors/interrupt.h"
+#include "millrace/heuristics/gang_choice.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/random_schedulers.h"
 
@@ -62,11 +63,15 @@ class RandomisedListSource : public CandidateSource {
   void Propose(const CostedGraph& costed, const SourceBudget& budget, Random& random,
                const std::function<void(Assignment)>& offer) const override {
     RandomisedList list(costed);
-    DrawWithin(budget, [&](std::int64_t sample) {
-      offer(list.Sample(random.Fork(static_cast<std::uint64_t>(sample)), sample == 0).assignment);
-    });
+    DrawWithin(budget, [&](std::int64_t sample) { offer(list.Sample(sample, random).assignment); });
   }
 };
+
+// Sequential has no use for it: it looks at all groups before it chooses.
+template <Scheduler kSchedule>
+PlannedAssignment WithGangChoice(const CostedGraph& costed) {
+  return BestGangChoice(costed, kSchedule);
+}
 
 PlannedAssignment ScheduleHeftIntoGaps(const CostedGraph& costed) {
   return ScheduleHeft(costed, PartialSchedule::Gaps::kFill);
@@ -84,15 +89,15 @@ struct NamedScheduler {
 constexpr std::array kSchedulers = {
     NamedScheduler{"sequential", ScheduleSequential},
     NamedScheduler{"random", nullptr},
-    NamedScheduler{"list", ScheduleList},
-    NamedScheduler{"heft", ScheduleHeftIntoGaps},
-    NamedScheduler{"heft-append", ScheduleHeftByAppending},
-    NamedScheduler{"cpop", ScheduleCpop},
-    NamedScheduler{"peft", SchedulePeft},
-    NamedScheduler{"etf", ScheduleEtf},
-    NamedScheduler{"dls", ScheduleDls},
-    NamedScheduler{"minmin", ScheduleMinMin},
-    NamedScheduler{"maxmin", ScheduleMaxMin},
+    NamedScheduler{"list", WithGangChoice<ScheduleList>},
+    NamedScheduler{"heft", WithGangChoice<ScheduleHeftIntoGaps>},
+    NamedScheduler{"heft-append", WithGangChoice<ScheduleHeftByAppending>},
+    NamedScheduler{"cpop", WithGangChoice<ScheduleCpop>},
+    NamedScheduler{"peft", WithGangChoice<SchedulePeft>},
+    NamedScheduler{"etf", WithGangChoice<ScheduleEtf>},
+    NamedScheduler{"dls", WithGangChoice<ScheduleDls>},
+    NamedScheduler{"minmin", WithGangChoice<ScheduleMinMin>},
+    NamedScheduler{"maxmin", WithGangChoice<ScheduleMaxMin>},
     NamedScheduler{"randomised-list", nullptr},
 };
 

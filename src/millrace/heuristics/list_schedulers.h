@@ -6,10 +6,11 @@
 // The heuristics that give one answer, as functions. Seconds.
 //
 // All of them differ from their papers in the same ways. A device may own several units: a group then occupies all of
-// them. Groups of one colocation follow the first that is placed, whose device is chosen with the seconds of all
-// members in mind. Devices that cannot run a group, or whose memory would be too full (MemoryLedger), are passed over.
-// A mean over processors is one over the devices that can run the group. Where the papers leave ties open, the group
-// earlier in topological order goes first, and the device with fewer units, then the lower number.
+// them, and who may take such a device is settled beforehand (gang_choice.h). Groups of one colocation follow the first
+// that is placed, whose device is chosen with the seconds of all members in mind. Devices that cannot run a group, or
+// whose memory would be too full (MemoryLedger), are passed over. A mean over processors is one over the devices that
+// can run the group. Where the papers leave ties open, the group earlier in topological order goes first, and the
+// device with fewer units, then the lower number.
 namespace millrace {
 
 // Everything on the device where all groups together take the least, in topological order. A group that device cannot

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/heuristics/random_schedulers.h"
 
+#include <utility>
+
+#include "millrace/heuristics/gang_choice.h"
+#include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/ready_queue.h"
 #include "millrace/heuristics/upward_rank.h"
 
@@ -40,27 +44,41 @@ Assignment ScheduleAtRandom(const CostedGraph& costed, Random random) {
   return assignment;
 }
 
-RandomisedList::RandomisedList(const CostedGraph& costed)
-    : costed_(costed),
-      ranks_(UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology))),
-      schedule_(costed, PartialSchedule::Gaps::kFill) {}
+RandomisedList::RandomisedList(const CostedGraph& costed) : graphs_(GangChoices(costed)) {
+  choices_.reserve(graphs_.size());
+  for (const CostedGraph& graph : graphs_) {
+    choices_.push_back({UpwardRanks(graph, MeanSeconds(graph), MeanTransferOf(graph.topology)),
+                        PartialSchedule(graph, PartialSchedule::Gaps::kFill)});
+  }
+}
 
-PlannedAssignment RandomisedList::Sample(Random random, bool without_doubt) {
-  const double rank_deviation = without_doubt ? 0.0 : random.Uniform(0.0, kMostRankDeviation);
-  const double finish_deviation = without_doubt ? 0.0 : random.Uniform(0.0, kMostFinishDeviation);
-  std::vector<double> priorities = ranks_;
-  for (double& priority : priorities) priority *= random.LogNormal(0.0, rank_deviation);
-  schedule_.Clear();
-  ReadyQueue ready(costed_, std::move(priorities));
+PlannedAssignment RandomisedList::Sample(std::int64_t number, const Random& random) {
+  if (number == 0) {
+    PlannedAssignment best = ScheduleHeft(graphs_.front(), PartialSchedule::Gaps::kFill);
+    for (std::size_t i = 1; i < graphs_.size(); ++i) {
+      PlannedAssignment planned = ScheduleHeft(graphs_[i], PartialSchedule::Gaps::kFill);
+      if (planned.makespan < best.makespan) best = std::move(planned);
+    }
+    return best;
+  }
+  const std::size_t turn = static_cast<std::size_t>(number) % graphs_.size();
+  PartialSchedule& schedule = choices_[turn].schedule;
+  Random draw = random.Fork(static_cast<std::uint64_t>(number));
+  const double rank_deviation = draw.Uniform(0.0, kMostRankDeviation);
+  const double finish_deviation = draw.Uniform(0.0, kMostFinishDeviation);
+  std::vector<double> priorities = choices_[turn].ranks;
+  for (double& priority : priorities) priority *= draw.LogNormal(0.0, rank_deviation);
+  schedule.Clear();
+  ReadyQueue ready(graphs_[turn], std::move(priorities));
   while (!ready.empty()) {
     const int group = ready.Pop();
-    schedule_.Consider(group);
-    schedule_.Place(schedule_.Choose(group, [&](int device) {
-      return (schedule_.EarliestFinish(device) + schedule_.RestOfColocation(group, device)) *
-             random.Uniform(1.0 - finish_deviation, 1.0 + finish_deviation);
+    schedule.Consider(group);
+    schedule.Place(schedule.Choose(group, [&](int device) {
+      return (schedule.EarliestFinish(device) + schedule.RestOfColocation(group, device)) *
+             draw.Uniform(1.0 - finish_deviation, 1.0 + finish_deviation);
     }));
   }
-  return schedule_.Finish();
+  return schedule.Finish();
 }
 
 }  // namespace millrace

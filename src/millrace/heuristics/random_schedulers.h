@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "millrace/heuristics/partial_schedule.h"
@@ -12,20 +13,24 @@ namespace millrace {
 // A ready group drawn evenly, on a device drawn evenly among those that may run it, until all are placed.
 Assignment ScheduleAtRandom(const CostedGraph& costed, Random random);
 
-// HEFT with doubt: upward ranks times a lognormal factor, and each finish times one near 1, so that good schedules
-// in HEFT's neighbourhood come out, each different. How much doubt differs from sample to sample as well. Sample 0 has
-// none and is HEFT itself.
+// HEFT with doubt: upward ranks times a lognormal factor, and each finish times one near 1, so that good schedules in
+// HEFT's neighbourhood come out, each different. How much doubt differs from sample to sample as well. On machines with
+// gangs samples take turns among GangChoices.
 class RandomisedList {
  public:
-  // `costed` must outlive it.
   explicit RandomisedList(const CostedGraph& costed);
 
-  PlannedAssignment Sample(Random random, bool without_doubt);
+  // Sample 0 is HEFT itself, the best of all gang choices; the others are drawn.
+  PlannedAssignment Sample(std::int64_t number, const Random& random);
 
  private:
-  const CostedGraph& costed_;
-  std::vector<double> ranks_;
-  PartialSchedule schedule_;
+  struct Choice {
+    std::vector<double> ranks;
+    PartialSchedule schedule;
+  };
+
+  std::vector<CostedGraph> graphs_;  // GangChoices
+  std::vector<Choice> choices_;      // one for each
 };
 
 }  // namespace millrace
