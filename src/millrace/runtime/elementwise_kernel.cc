@@ -287,15 +287,23 @@ std::unique_ptr<ElementwiseStep> MakeStep(const Model& model, const Node& node, 
   return nullptr;
 }
 
+std::vector<int> ElementwiseChain(const Model& model, std::span<const int> nodes) {
+  std::vector<int> chain;
+  for (const int node : nodes) {
+    const Value* made = OnlyOutput(model, model.nodes[static_cast<std::size_t>(node)]);
+    if (made == nullptr || !ElementwiseUnsupported(model, node).empty()) break;
+    if (!chain.empty() && made->shape != OnlyOutput(model, model.nodes[static_cast<std::size_t>(chain[0])])->shape)
+      break;
+    chain.push_back(node);
+  }
+  return chain;
+}
+
 std::unique_ptr<Kernel> MakeElementwiseKernel(const KernelRequest& request) {
   const Model& model = *request.model;
-  const Value* first = OnlyOutput(model, model.nodes[static_cast<std::size_t>(request.nodes[0])]);
-  if (first == nullptr) return nullptr;
-  for (const int node : request.nodes) {
-    const Value* made = OnlyOutput(model, model.nodes[static_cast<std::size_t>(node)]);
-    if (made == nullptr || made->shape != first->shape || !ElementwiseUnsupported(model, node).empty()) return nullptr;
-  }
-  return std::make_unique<ElementwiseKernel>(request, first->shape);
+  if (ElementwiseChain(model, request.nodes).size() != request.nodes.size()) return nullptr;
+  const Node& first = model.nodes[static_cast<std::size_t>(request.nodes[0])];
+  return std::make_unique<ElementwiseKernel>(request, OutputOf(model, first, 0)->shape);
 }
 
 std::string ElementwiseUnsupported(const Model& model, int node_id) {

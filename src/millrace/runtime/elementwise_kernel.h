@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "millrace/runtime/kernel.h"
 
@@ -13,6 +15,9 @@ namespace millrace {
 
 // Null where a node is not elementwise, or shapes differ. Throws InvalidInput as MakeKernel does.
 std::unique_ptr<Kernel> MakeElementwiseKernel(const KernelRequest& request);
+
+// The nodes from the first on, one after another, that one such kernel can take together.
+std::vector<int> ElementwiseChain(const Model& model, std::span<const int> nodes);
 
 // Why this node has no elementwise step; empty if it has.
 std::string ElementwiseUnsupported(const Model& model, int node);

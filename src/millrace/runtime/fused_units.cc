@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "millrace/runtime/channel_affine_kernel.h"
+#include "millrace/runtime/elementwise_kernel.h"
 #include "millrace/runtime/epilogue.h"
 #include "millrace/runtime/gelu_pattern.h"
 #include "millrace/runtime/matrix_product.h"
@@ -49,6 +50,13 @@ std::vector<std::vector<int>> FusedUnitsOf(const Model& model, std::span<const i
       }
     }
     std::vector<int> chain = ChannelAffineChain(model, nodes, node);
+    if (chain.size() > 1) chains.push_back(std::move(chain));
+  }
+  for (std::size_t at = 0; at < nodes.size(); ++at) {
+    std::size_t end = at;
+    while (end < nodes.size() && !taken(nodes[end])) ++end;
+    if (end == at) continue;
+    std::vector<int> chain = ElementwiseChain(model, nodes.subspan(at, end - at));
     if (chain.size() > 1) chains.push_back(std::move(chain));
   }
   std::vector<std::vector<int>> units;

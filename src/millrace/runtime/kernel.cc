@@ -5,6 +5,8 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/runtime/activation.h"
+#include "millrace/runtime/channel_affine_kernel.h"
+#include "millrace/runtime/elementwise_kernel.h"
 #include "millrace/runtime/fused_units.h"
 #include "millrace/runtime/kernel_registry.h"
 #include "millrace/runtime/one_openmp_thread.h"
@@ -36,6 +38,9 @@ std::unique_ptr<Kernel> MakeUnitKernel(const KernelRequest& request) {
   try {
     if (request.nodes.size() > 1 && PatternStartingWith(*request.model, request.nodes, node))
       return MakeActivationKernel(request, GeluActivation());
+    if (request.nodes.size() > 1 && ChannelAffineChain(*request.model, request.nodes, node).size() <= 1) {
+      if (std::unique_ptr<Kernel> chain = MakeElementwiseKernel(request)) return chain;
+    }
     std::string why;
     const KernelEntry* entry = FindKernel(*request.model, node, &why);
     if (entry == nullptr) throw InvalidInput("node '" + first.name + "': the runtime cannot execute " + why);
