@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
