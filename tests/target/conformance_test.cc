@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/errors/errors.h"
+#include "millrace/formats/model_graph.h"
+#include "millrace/machine/detect.h"
+#include "millrace/target/target.h"
+#include "millrace/workloads/models.h"
+#include "tests/reference/random_problem.h"
+
+// What every target promises, asked of each.
+namespace millrace {
+namespace {
+
+class EveryTarget : public ::testing::TestWithParam<const char*> {
+ protected:
+  EveryTarget() {
+    ModelOptions options;
+    options.hidden = 16;
+    options.batch = 2;
+    model_ = MakeModel("towers", options);
+    graph_ = GraphOfModel(model_);
+    machine_ = DetectHost();
+    cost_ = MakeAnalyticCostModel(graph_, machine_);
+    context_.graph = &graph_;
+    context_.machine = &machine_;
+    context_.model = &model_;
+    context_.cost = cost_.get();
+  }
+  Plan RandomPlan(Random& random) const {
+    return testing::RandomPlan(random, graph_, machine_, testing::RandomGroups(random, graph_));
+  }
+
+  Model model_;
+  ComputationGraph graph_;
+  Machine machine_;
+  std::unique_ptr<CostModel> cost_;
+  TargetContext context_;
+};
+
+TEST_P(EveryTarget, IsNamedAsTheUserNamedIt) { EXPECT_EQ(MakeTarget(GetParam(), context_)->name(), GetParam()); }
+
+TEST_P(EveryTarget, RunsSeveralLoadedPlansInAnyOrderAsOftenAsWanted) {
+  Random random(1);
+  const auto target = MakeTarget(GetParam(), context_);
+  std::vector<std::unique_ptr<LoadedPlan>> plans;
+  for (int i = 0; i < 3; ++i) plans.push_back(target->Load(RandomPlan(random)));
+  std::vector<double> first;
+  for (const auto& plan : plans) first.push_back(plan->Run());
+  for (int round = 0; round < 3; ++round) {
+    for (std::size_t i = plans.size(); i-- > 0;) {
+      const double seconds = plans[i]->Run();
+      EXPECT_TRUE(std::isfinite(seconds));
+      EXPECT_GT(seconds, 0);
+      if (target->deterministic()) {
+        EXPECT_EQ(seconds, first[i]);
+      }
+    }
+  }
+}
+
+TEST_P(EveryTarget, LetsAPlanOutliveTheTarget) {
+  Random random(2);
+  auto target = MakeTarget(GetParam(), context_);
+  const auto plan = target->Load(RandomPlan(random));
+  target.reset();
+  EXPECT_GT(plan->Run(), 0);
+}
+
+TEST_P(EveryTarget, MayStandBesideAnotherOfItsKind) {
+  Random random(3);
+  const Plan plan = RandomPlan(random);
+  const auto one = MakeTarget(GetParam(), context_);
+  const auto other = MakeTarget(GetParam(), context_);
+  const double seconds = one->Load(plan)->Run();
+  const double again = other->Load(plan)->Run();
+  EXPECT_GT(again, 0);
+  if (one->deterministic()) {
+    EXPECT_EQ(again, seconds);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, EveryTarget,
+                         ::testing::Values("cpu", "sim:noise", "sim:bandwidth", "sim:latency", "sim:contention",
+                                           "sim:noise,sigma=0.1+contention", "cmd:sh -c 'echo 0.25'",
+                                           "cmd-sh:echo 0.5"));
+
+}  // namespace
+}  // namespace millrace
