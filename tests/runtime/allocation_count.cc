@@ -5,6 +5,25 @@
 #include <cstdlib>
 #include <new>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MILLRACE_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define MILLRACE_SANITIZED 1
+#endif
+#endif
+
+#if defined(MILLRACE_SANITIZED)
+
+namespace millrace::testing {
+
+bool CountsAllocations() { return false; }
+std::uint64_t AllocationsSoFar() { return 0; }
+
+}  // namespace millrace::testing
+
+#else
+
 namespace {
 
 std::atomic<std::uint64_t> allocations{0};
@@ -18,6 +37,7 @@ void* Count(std::size_t bytes) noexcept {
 
 namespace millrace::testing {
 
+bool CountsAllocations() { return true; }
 std::uint64_t AllocationsSoFar() { return allocations.load(std::memory_order_relaxed); }
 
 }  // namespace millrace::testing
@@ -36,3 +56,5 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+
+#endif

@@ -6,6 +6,9 @@
 // Counts what this test program takes from the heap through operator new, on any thread.
 namespace millrace::testing {
 
+// False under the sanitizers, which bring their own operator new.
+bool CountsAllocations();
+
 std::uint64_t AllocationsSoFar();
 
 }  // namespace millrace::testing

@@ -88,22 +88,23 @@ Watched RandomSteps(Random& random, int steps) {
 TEST(ExecutorOrder, StepsWaitForWhatTheyNeedAndGangsKeepTheirPhasesTogether) {
   Random random(31);
   WorkerPool pool(AllowedProcessors());
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 8; ++round) {
     const Watched watched = RandomSteps(random, 40);
     Executor executor(watched.program, pool);
-    for (int run = 0; run < 20; ++run) {
+    for (int run = 0; run < 10; ++run) {
       executor.Run();
       for (Watcher* watcher : watched.watchers) watcher->NextRun();
     }
     for (const Watcher* watcher : watched.watchers) EXPECT_EQ(watcher->complaints(), 0);
     for (std::size_t step = 0; step < watched.watchers.size(); ++step) {
       const int parts = static_cast<int>(watched.program.steps[step].workers.size());
-      EXPECT_EQ(watched.watchers[step]->passed(), 20 * parts * watched.program.steps[step].kernel->phases());
+      EXPECT_EQ(watched.watchers[step]->passed(), 10 * parts * watched.program.steps[step].kernel->phases());
     }
   }
 }
 
 TEST(ExecutorOrder, RunsTakeNothingFromTheHeap) {
+  if (!testing::CountsAllocations()) GTEST_SKIP() << "a sanitizer keeps the heap";
   Random random(32);
   WorkerPool pool(AllowedProcessors());
   const Watched watched = RandomSteps(random, 200);

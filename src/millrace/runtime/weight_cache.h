@@ -16,8 +16,9 @@ namespace millrace {
 class WeightCache {
  public:
   // The buffer under `key`: the one somebody still holds, or a new one of `bytes` bytes, zeroed and 64-byte aligned,
-  // that `fill` writes. The key says everything the content depends on: node or value, layout, slice. What `fill`
-  // throws is passed on and nothing is kept. Throws InvalidInput where the key is held with another size.
+  // that `fill` writes (without asking the cache itself). The key says everything the content depends on: node or
+  // value, layout, slice. What `fill` throws is passed on and nothing is kept. Throws InvalidInput where the key is
+  // held with another size.
   std::shared_ptr<const std::byte> Get(const std::string& key, std::size_t bytes,
                                        const std::function<void(std::byte*)>& fill);
 
