@@ -7,7 +7,9 @@
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/graph_json.h"
+#include "millrace/formats/onnx_plan.h"
 #include "millrace/formats/onnx_write.h"
+#include "millrace/formats/plan_json.h"
 #include "millrace/verb.h"
 
 namespace millrace::cli {
@@ -16,10 +18,32 @@ namespace {
 struct ConvertOptions {
   std::string input;
   std::string output;
+  std::string plan;      // to put into the ONNX file
+  std::string plan_out;  // where the plan that the ONNX file carries goes
 };
+
+// The model's own plan, as a file.
+void WriteCarriedPlan(const LoadedGraph& loaded, const ConvertOptions& options) {
+  const std::optional<PlanRecord> record = loaded.model ? PlanOf(*loaded.model) : std::nullopt;
+  if (!record) throw InvalidInput(options.input + ": carries no plan; leave --plan-out out");
+  WriteFileAtomically(options.plan_out, PlanJson(*record));
+}
+
+void WriteModel(const LoadedGraph& loaded, const ConvertOptions& options) {
+  if (!loaded.model) {
+    throw InvalidInput(options.output + ": " + options.input +
+                       " holds costs, not operators, and cannot become ONNX; name a .json file to write");
+  }
+  if (options.plan.empty()) return WriteOnnx(*loaded.model, options.output);
+  WriteOnnx(WithPlan(*loaded.model, LoadPlan(options.plan, loaded.graph)), options.output);
+}
 
 int Convert(const CommandLine& line, const ConvertOptions& options) {
   const LoadedGraph loaded = LoadWithWarnings(line, options.input);
+  if (!options.plan.empty() && !options.output.ends_with(".onnx"))
+    throw InvalidInput(options.output +
+                       ": only an .onnx file can carry a plan; name one to write, or leave --plan out");
+  if (!options.plan_out.empty()) WriteCarriedPlan(loaded, options);
   if (options.output == "-") {
     const std::string text = GraphJson(loaded.graph);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
@@ -27,11 +51,7 @@ int Convert(const CommandLine& line, const ConvertOptions& options) {
     return 0;
   }
   if (options.output.ends_with(".onnx")) {
-    if (!loaded.model) {
-      throw InvalidInput(options.output + ": " + options.input +
-                         " holds costs, not operators, and cannot become ONNX; name a .json file to write");
-    }
-    WriteOnnx(*loaded.model, options.output);
+    WriteModel(loaded, options);
   } else {
     WriteFileAtomically(options.output, GraphJson(loaded.graph));
   }
@@ -51,6 +71,9 @@ void AddConvert(CommandLine& line) {
                            [&line, options] { return Convert(line, *options); });
   verb->add_option("IN", options->input, "The graph: .onnx, .json, .stg, .txt (PipeDream profile)")->required();
   verb->add_option("OUT", options->output, "The file to write: .json, or .onnx; - is stdout")->required();
+  verb->add_option("--plan", options->plan,
+                   "Write the ONNX model with this plan: its order, and its placement as metadata");
+  verb->add_option("--plan-out", options->plan_out, "Write the plan that the ONNX model IN carries to this file");
 }
 
 }  // namespace millrace::cli

@@ -6,6 +6,8 @@
 #include "millrace/formats/json_value.h"
 #include "millrace/formats/json_write.h"
 #include "millrace/formats/machine_members.h"
+#include "millrace/formats/onnx_plan.h"
+#include "millrace/formats/onnx_read.h"
 #include "millrace/plan/hash.h"
 #include "millrace/plan/verify.h"
 
@@ -18,6 +20,12 @@ double SecondsAt(const JsonPlace& place) {
   const double seconds = place.Number();
   if (seconds < 0) place.Refuse("is negative; times are >= 0");
   return seconds;
+}
+
+PlanRecord CarriedPlan(const Model& model) {
+  std::optional<PlanRecord> record = PlanOf(model);
+  if (!record) throw InvalidInput("the model carries no plan; millrace convert --plan puts one in");
+  return *std::move(record);
 }
 
 }  // namespace
@@ -73,9 +81,11 @@ std::string PlanJson(const PlanRecord& record) {
 }
 
 PlanRecord LoadPlan(const std::string& path, const ComputationGraph& graph) {
-  const std::string text = ReadWholeFile(path);
+  const bool model = path.ends_with(".onnx");
+  const std::string text = model ? "" : ReadWholeFile(path);
+  const std::optional<Model> carrier = model ? std::optional(ReadOnnx(path)) : std::nullopt;
   try {
-    PlanRecord record = ParsePlanJson(text);
+    PlanRecord record = model ? CarriedPlan(*carrier) : ParsePlanJson(text);
     if (!record.graph_hash.empty() && record.graph_hash != GraphHash(graph)) {
       throw InvalidInput("the plan was made for another graph (its graph_hash is not this graph's, " +
                          GraphHash(graph) + "); make one for this graph with millrace schedule");

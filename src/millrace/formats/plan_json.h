@@ -14,8 +14,9 @@ namespace millrace {
 PlanRecord ParsePlanJson(std::string_view text);
 std::string PlanJson(const PlanRecord& record);
 
-// Reads a plan for this graph and verifies it: made for it (graph_hash, where stated) and valid on the machine it names
-// (plan/verify.h). Memory is the caller's question. Throws InvalidInput naming the file.
+// Reads a plan for this graph, from a plan file or out of an .onnx that carries one (onnx_plan.h), and verifies it:
+// made for it (graph_hash, where stated) and valid on the machine it names (plan/verify.h). Memory is the caller's
+// question. Throws InvalidInput naming the file.
 PlanRecord LoadPlan(const std::string& path, const ComputationGraph& graph);
 
 }  // namespace millrace
