@@ -70,7 +70,6 @@ class PrimitiveKernel : public Kernel {
 
  private:
   int workers_;
-  std::size_t scratch_per_worker_ = 0;
   std::vector<std::vector<Task>> tasks_;  // [phase * workers + worker]
   std::vector<std::shared_ptr<const std::byte>> kept_;
 };
