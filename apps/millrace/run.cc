@@ -51,10 +51,10 @@ std::vector<std::shared_ptr<const ConstantData>> ReadInputs(const RunOptions& op
   if (options.random_inputs) return {};
   if (options.inputs.size() != model.inputs.size()) {
     throw InvalidInput(
-        fmt::format("{}: takes {} input{} ({}) and {} --input given; give a .pb file for each, in this "
+        fmt::format("{}: takes {} input{} ({}), and {} --input is given; give a .pb file for each, in this "
                     "order, or --random-inputs",
                     options.model, model.inputs.size(), model.inputs.size() == 1 ? "" : "s", InputList(model),
-                    options.inputs.size() == 1 ? "1 is" : fmt::format("{} are", options.inputs.size())));
+                    options.inputs.empty() ? "no" : fmt::format("{}", options.inputs.size())));
   }
   std::vector<std::shared_ptr<const ConstantData>> tensors;
   for (std::size_t i = 0; i < options.inputs.size(); ++i) {
