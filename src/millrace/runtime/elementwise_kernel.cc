@@ -271,6 +271,18 @@ class ElementwiseKernel : public Kernel {
   std::vector<Operand> operands_;
 };
 
+// Loops read all operands as one type, but for a Where's condition, a Pow's exponent and inputs that are not read.
+bool OperandTypesAgree(const Model& model, const Node& node) {
+  const std::string& op = node.op_type;
+  if (op == "Pow" || op == "CastLike" || op == "Dropout") return true;
+  const int first = op == "Where" ? 1 : 0;
+  for (int i = first; i < static_cast<int>(node.inputs.size()); ++i) {
+    const Value* value = InputOf(model, node, i);
+    if (value != nullptr && value->type != InputOf(model, node, first)->type) return false;
+  }
+  return true;
+}
+
 const Value* OnlyOutput(const Model& model, const Node& node) {
   for (std::size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] >= 0) return nullptr;
@@ -314,6 +326,8 @@ std::string ElementwiseUnsupported(const Model& model, int node_id) {
   if (made == nullptr) return node.op_type + " with several outputs";
   if (node.inputs.size() > kMaximalInputs) return node.op_type + " of more than 32 inputs";
   if (first == nullptr) return node.op_type + " without inputs";
+  if (InputOf(model, node, 1) == nullptr && node.op_type == "Where") return "Where without its inputs";
+  if (!OperandTypesAgree(model, node)) return node.op_type + " on operands of several types";
   StepShape shape;
   if (!ShapeOfStep(model, node, made->shape, false, shape)) {
     return node.op_type + " whose inputs do not broadcast to its output";
