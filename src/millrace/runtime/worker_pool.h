@@ -50,9 +50,9 @@ class WorkerPool {
   void Serve(int worker);
   void Close();
 
+  Progress finished_;  // workers done with this run, the caller aside
   std::vector<int> cpus_;
   std::unique_ptr<Progress[]> started_;  // by worker: how many runs it has been called to
-  Progress finished_;                    // workers done with this run, the caller aside
   Work work_ = nullptr;
   void* context_ = nullptr;
   bool closing_ = false;  // read after started_ was raised
