@@ -18,6 +18,7 @@
 #include "millrace/heuristics/feasible.h"
 #include "millrace/heuristics/fusion.h"
 #include "millrace/plan/hash.h"
+#include "millrace/search/sources.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/verb.h"
 
@@ -38,13 +39,6 @@ struct ScheduleOptions {
   std::optional<std::int64_t> iterations;
   std::optional<double> time_limit;
 };
-
-std::unique_ptr<CandidateSource> SourceOf(const std::string& method) {
-  std::unique_ptr<CandidateSource> source = MakeHeuristic(method);
-  if (source) return source;
-  throw InvalidInput(
-      fmt::format("--method '{}' is not known; the methods are {}", method, fmt::join(HeuristicNames(), ", ")));
-}
 
 SourceBudget BudgetOf(const ScheduleOptions& options) {
   SourceBudget budget;
@@ -122,7 +116,7 @@ void Print(const CommandLine& line, const Outcome& outcome, const std::string& o
 }
 
 int Schedule(const CommandLine& line, const ScheduleOptions& options) {
-  const std::unique_ptr<CandidateSource> source = SourceOf(options.method);
+  const std::unique_ptr<CandidateSource> source = MakeSource(options.method);
   const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
   const Machine machine = LoadMachine(options.machine);
   const Outcome outcome = FindPlan(loaded.graph, machine, options, *source, line.common.seed);
@@ -147,7 +141,7 @@ void AddSchedule(CommandLine& line) {
                            [&line, options] { return Schedule(line, *options); });
   verb->add_option("graph", options->graph, "Graph or model file")->required();
   verb->add_option("--machine", options->machine, "Machine file or preset")->capture_default_str();
-  verb->add_option("--method", options->method, fmt::format("One of {}", fmt::join(HeuristicNames(), ", ")))
+  verb->add_option("--method", options->method, fmt::format("One of {}", fmt::join(SourceNames(), ", ")))
       ->capture_default_str();
   verb->add_option("-o,--output", options->output, "Write the plan here");
   verb->add_option("--fusion", options->fusion, "Fuse ops first: none or greedy")

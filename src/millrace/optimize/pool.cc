@@ -6,10 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "millrace/errors/errors.h"
-#include "millrace/heuristics/candidate_source.h"
 #include "millrace/heuristics/feasible.h"
 #include "millrace/heuristics/fusion.h"
+#include "millrace/search/sources.h"
 
 namespace millrace {
 namespace {
@@ -54,13 +53,7 @@ std::vector<FusionChoice> FusionChoices(const CostModel& model) {
 
 Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
               const std::function<void(int, int)>& progress) {
-  const std::vector<std::string> methods = options.methods.empty() ? HeuristicNames() : options.methods;
-  for (const std::string& method : methods) {
-    if (MakeHeuristic(method) != nullptr) continue;
-    std::string known;
-    for (const std::string& name : HeuristicNames()) known += (known.empty() ? "" : ", ") + name;
-    throw InvalidInput("there is no method '" + method + "'; there are: " + known);
-  }
+  const std::vector<std::string> methods = options.methods.empty() ? SourceNames() : options.methods;
   const int total = static_cast<int>(methods.size() * fusions.size());
   const Random random(options.seed);
   SourceBudget budget;
@@ -73,7 +66,7 @@ Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const P
     for (const std::string& method : methods) {
       Random stream = random.Fork(static_cast<std::uint64_t>(done));
       std::optional<BestOf> best =
-          RunSourceInMemory(*MakeHeuristic(method), costed, budget, stream, options.keep_per_source);
+          RunSourceInMemory(*MakeSource(method), costed, budget, stream, options.keep_per_source);
       if (best) {
         pool.proposed += best->offered;
         pool.infeasible += best->overfull;

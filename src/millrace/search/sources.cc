@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/search/sources.h"
+
+#include "millrace/errors/errors.h"
+#include "millrace/search/anneal.h"
+
+namespace millrace {
+
+std::vector<std::string> SourceNames() {
+  std::vector<std::string> names = HeuristicNames();
+  names.push_back("anneal");
+  return names;
+}
+
+std::unique_ptr<CandidateSource> MakeSource(std::string_view name) {
+  if (name == "anneal") return MakeAnnealing();
+  if (std::unique_ptr<CandidateSource> heuristic = MakeHeuristic(name)) return heuristic;
+  std::string known;
+  for (const std::string& other : SourceNames()) known += (known.empty() ? "" : ", ") + other;
+  throw InvalidInput("there is no method '" + std::string(name) + "'; there are: " + known);
+}
+
+}  // namespace millrace

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/search/anneal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/errors/errors.h"
+#include "millrace/plan/verify.h"
+#include "millrace/search/sources.h"
+#include "millrace/simulate/bounds.h"
+#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/timeline.h"
+#include "tests/reference/random_problem.h"
+#include "tests/reference/slow_simulator.h"
+
+namespace millrace {
+namespace {
+
+std::vector<Assignment> Answers(const CandidateSource& source, const CostedGraph& costed, const SourceBudget& budget,
+                                std::uint64_t seed) {
+  std::vector<Assignment> answers;
+  Random random(seed);
+  source.Propose(costed, budget, random, [&answers](Assignment offered) { answers.push_back(std::move(offered)); });
+  return answers;
+}
+
+double BestMakespan(const CostedGraph& costed, const std::vector<Assignment>& answers) {
+  Simulator simulator(costed);
+  double best = std::numeric_limits<double>::infinity();
+  for (const Assignment& answer : answers) best = std::min(best, simulator.Makespan(answer));
+  return best;
+}
+
+// The least makespan over every topological order and placement: for graphs of a handful of ops.
+double Optimum(const CostedGraph& costed) {
+  Simulator simulator(costed);
+  Assignment assignment;
+  assignment.placement.assign(static_cast<std::size_t>(costed.num_groups), 0);
+  assignment.sequence.resize(static_cast<std::size_t>(costed.num_groups));
+  std::iota(assignment.sequence.begin(), assignment.sequence.end(), 0);
+  double best = std::numeric_limits<double>::infinity();
+  const auto topological = [&] {
+    std::vector<std::size_t> position(assignment.sequence.size());
+    for (std::size_t i = 0; i < position.size(); ++i) position[static_cast<std::size_t>(assignment.sequence[i])] = i;
+    for (int g = 0; g < costed.num_groups; ++g) {
+      for (const GroupEdge& edge : costed.Predecessors(g)) {
+        if (position[static_cast<std::size_t>(edge.group)] > position[static_cast<std::size_t>(g)]) return false;
+      }
+    }
+    return true;
+  };
+  const std::function<void(int)> place = [&](int group) {
+    if (group == costed.num_groups) {
+      best = std::min(best, simulator.Makespan(assignment));
+      return;
+    }
+    for (int device = 0; device < costed.num_devices; ++device) {
+      if (costed.Seconds(group, device) == std::numeric_limits<double>::infinity()) continue;
+      assignment.placement[static_cast<std::size_t>(group)] = device;
+      const std::int32_t tied = costed.colocation[static_cast<std::size_t>(group)];
+      bool together = true;
+      for (int other = 0; other < group; ++other) {
+        together = together && (tied < 0 || costed.colocation[static_cast<std::size_t>(other)] != tied ||
+                                assignment.placement[static_cast<std::size_t>(other)] == device);
+      }
+      if (together) place(group + 1);
+    }
+  };
+  do {
+    if (topological()) place(0);
+  } while (std::next_permutation(assignment.sequence.begin(), assignment.sequence.end()));
+  return best;
+}
+
+TEST(Sources, OfferValidPlansWhichTheSlowSimulatorPricesAlike) {
+  Random random(11);
+  for (int round = 0; round < 40; ++round) {
+    const ComputationGraph graph = testing::RandomGraph(random);
+    const Machine machine = testing::RandomMachine(random);
+    const auto model = MakeAnalyticCostModel(graph, machine);
+    const CostedGraph costed = MakeCostedGraph(*model, testing::RandomGroups(random, graph));
+    SourceBudget budget;
+    budget.samples = 3;
+    budget.iterations = 400;
+    for (const std::string& name : SourceNames()) {
+      const std::vector<Assignment> answers = Answers(*MakeSource(name), costed, budget, 5);
+      ASSERT_FALSE(answers.empty()) << name;
+      for (const Assignment& answer : answers) {
+        const Plan plan{costed.groups, answer.placement, answer.sequence};
+        ASSERT_EQ(WhyNotValid(graph, machine, plan), std::nullopt) << name;
+        const double slow = testing::SlowSimulate(graph, machine, plan).makespan;
+        ASSERT_NEAR(MakeTimeline(costed, answer).makespan, slow, 1e-9 * slow) << name;
+        ASSERT_GE(slow, LowerBound(costed) * (1 - 1e-9)) << name;
+      }
+      EXPECT_EQ(answers, Answers(*MakeSource(name), costed, budget, 5)) << name;
+    }
+  }
+}
+
+TEST(Sources, RefuseAnUnknownNameAndListTheOthers) {
+  try {
+    MakeSource("astrology");
+    FAIL();
+  } catch (const InvalidInput& error) {
+    EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("astrology"), ::testing::HasSubstr("heft"),
+                                               ::testing::HasSubstr("anneal")));
+  }
+}
+
+TEST(Anneal, FindsTheOptimumOfTinyProblems) {
+  Random random(12);
+  testing::RandomProblemOptions problem;
+  problem.most_ops = 5;
+  problem.most_devices = 3;
+  for (int round = 0; round < 60; ++round) {
+    const ComputationGraph graph = testing::RandomGraph(random, problem);
+    const Machine machine = testing::RandomMachine(random, problem);
+    const auto model = MakeAnalyticCostModel(graph, machine);
+    const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
+    SourceBudget budget;
+    budget.iterations = 12000;
+    const double optimum = Optimum(costed);
+    EXPECT_NEAR(BestMakespan(costed, Answers(*MakeAnnealing(), costed, budget, 1)), optimum, 1e-6 * optimum) << round;
+  }
+}
+
+TEST(Anneal, IsNeverWorseThanTheHeftItStartsFrom) {
+  Random random(13);
+  testing::RandomProblemOptions problem;
+  problem.most_ops = 80;
+  for (int round = 0; round < 20; ++round) {
+    const ComputationGraph graph = testing::RandomGraph(random, problem);
+    const Machine machine = testing::RandomMachine(random, problem);
+    const auto model = MakeAnalyticCostModel(graph, machine);
+    const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
+    SourceBudget budget;
+    budget.iterations = 2000;
+    EXPECT_LE(BestMakespan(costed, Answers(*MakeAnnealing(), costed, budget, 1)),
+              BestMakespan(costed, Answers(*MakeSource("heft"), costed, budget, 1)));
+  }
+}
+
+TEST(Anneal, NeverLeavesAPlanThatFitsForOneThatDoesNot) {
+  Random random(14);
+  testing::RandomProblemOptions problem;
+  problem.memory = true;
+  int fitting_starts = 0;
+  for (int round = 0; round < 60; ++round) {
+    const ComputationGraph graph = testing::RandomGraph(random, problem);
+    const Machine machine = testing::RandomMachine(random, problem);
+    const auto model = MakeAnalyticCostModel(graph, machine);
+    const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
+    SourceBudget budget;
+    budget.iterations = 2000;
+    const std::vector<Assignment> heft = Answers(*MakeSource("heft"), costed, budget, 1);
+    if (!FitsInMemory(costed, heft.front())) continue;
+    ++fitting_starts;
+    EXPECT_TRUE(FitsInMemory(costed, Answers(*MakeAnnealing(), costed, budget, 1).front()));
+  }
+  EXPECT_GT(fitting_starts, 5);
+}
+
+TEST(Anneal, StopsAtItsTimeLimit) {
+  Random random(15);
+  const ComputationGraph graph = testing::RandomGraph(random);
+  const Machine machine = testing::RandomMachine(random);
+  const auto model = MakeAnalyticCostModel(graph, machine);
+  const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
+  SourceBudget budget;
+  budget.seconds = 0.02;
+  EXPECT_EQ(Answers(*MakeAnnealing(), costed, budget, 1).size(), 4U);
+}
+
+}  // namespace
+}  // namespace millrace
