@@ -13,6 +13,7 @@
 #include "millrace/optimize/baselines.h"
 #include "millrace/optimize/pool.h"
 #include "millrace/optimize/race.h"
+#include "millrace/optimize/resume.h"
 #include "millrace/optimize/select.h"
 #include "millrace/plan/hash.h"
 #include "millrace/simulate/bounds.h"
@@ -243,12 +244,17 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
     throw WorkFailed("no plan found fits in the machine's memory (" + std::to_string(pool.infeasible) + " were tried)");
   }
 
+  Resume resume(options.records, result.graph_hash, machine, *target, options.seed);
+  result.recalled = resume.Recall(result.candidates);
+  for (const std::string& warning : resume.warnings()) result.warnings.push_back(warning);
   const double race_share = std::isfinite(deadline.Left()) ? effort.race_share * deadline.Left() : effort.race_seconds;
   RaceOptions race_options;
   race_options.rounds = effort.race_rounds;
   race_options.cpus = ProcessorsOf(machine, options.target);
   Race(*target, result.candidates, race_options, deadline.Within(std::min(race_share, effort.race_seconds)),
        [&progress](int done, int total) { progress("measure", done, total); });
+
+  resume.Note(result.candidates);
 
   result.best = FastestMeasured(result.candidates);
   for (const Baseline& baseline : baselines) {

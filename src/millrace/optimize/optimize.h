@@ -51,6 +51,7 @@ struct OptimizeResult {
   Candidate best;  // times and target_seconds of the final comparison
   std::vector<BaselineResult> baselines;
   std::vector<Candidate> candidates;  // every plan that went to the target, best proxy first
+  int recalled = 0;                   // of those, times known from the records of an earlier run
   std::int64_t proposed = 0;          // plans proposed by all sources
   std::int64_t infeasible = 0;        // of those that were looked at, plans over memory
   double lower_bound_seconds = 0;     // for the best plan's groups

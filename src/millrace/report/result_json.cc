@@ -49,6 +49,7 @@ std::string ResultJson(const OptimizeResult& result) {
             {"proxy_median_error", OrNull(result.proxy_median_error)},
             {"pays_back_after_runs", OrNull(result.pays_back_after_runs)},
             {"plans_proposed", result.proposed},
+            {"plans_recalled", result.recalled},
             {"plans_over_memory", result.infeasible},
             {"planning_seconds", result.planning_seconds},
             {"disturbed", result.disturbed},

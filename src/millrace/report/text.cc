@@ -35,10 +35,12 @@ std::string ResultText(const OptimizeResult& result) {
     text += Line(baseline.name, baseline.candidate, ratio);
   }
   auto out = std::back_inserter(text);
-  fmt::format_to(out, "\n  {} plans proposed, {} measured; planning took {}", result.proposed, result.candidates.size(),
-                 ReadableSeconds(result.planning_seconds));
-  if (result.pays_back_after_runs)
+  fmt::format_to(out, "\n  {} plans proposed, {} measured", result.proposed, result.candidates.size());
+  if (result.recalled > 0) fmt::format_to(out, " ({} of them by an earlier run)", result.recalled);
+  fmt::format_to(out, "; planning took {}", ReadableSeconds(result.planning_seconds));
+  if (result.pays_back_after_runs) {
     fmt::format_to(out, " and pays back after {:.0f} runs", *result.pays_back_after_runs);
+  }
   fmt::format_to(
       out, "\n  lower bound {} ({:.1f} % below the best plan's proxy time)",
       ReadableSeconds(result.lower_bound_seconds),
