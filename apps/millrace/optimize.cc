@@ -62,6 +62,8 @@ void AddOptimize(CommandLine& line) {
   verb->add_option("--samples", optimize.samples,
                    "Plans drawn from sampling sources (1000; fewer for very large graphs)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+  verb->add_option("--iterations", optimize.iterations, "Steps of each search source")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
   verb->add_option("--top-k", optimize.top_k, "Plans measured on the target")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();

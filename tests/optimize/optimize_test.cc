@@ -29,6 +29,7 @@ OptimizeOptions On(const std::string& target) {
   OptimizeOptions options;
   options.target = target;
   options.samples = 64;
+  options.iterations = 2000;
   return options;
 }
 

@@ -26,6 +26,7 @@ Pool PoolFor(const ComputationGraph& graph, const Machine& machine, std::int64_t
   const auto model = MakeAnalyticCostModel(graph, machine);
   PoolOptions options;
   options.samples = samples;
+  options.iterations = 400;
   return MakePool(*model, FusionChoices(*model), options, kNoProgress);
 }
 

@@ -33,6 +33,7 @@ OptimizeResult SmallResult(const std::string& op_name) {
   OptimizeOptions optimize;
   optimize.target = "sim:noise";
   optimize.samples = 32;
+  optimize.iterations = 2000;
   return Optimize(loaded, *MachinePreset("homogeneous:3"), optimize, [](std::string_view, int, int) {});
 }
 

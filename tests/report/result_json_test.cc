@@ -26,6 +26,7 @@ const OptimizeResult& Result() {
     OptimizeOptions optimize;
     optimize.target = "sim:contention";
     optimize.samples = 32;
+    optimize.iterations = 2000;
     return Optimize(loaded, *MachinePreset("homogeneous:2,latency=0.01,bandwidth=1e9"), optimize,
                     [](std::string_view, int, int) {});
   }();

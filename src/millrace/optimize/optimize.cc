@@ -55,6 +55,13 @@ std::int64_t SamplesFor(const OptimizeOptions& options, const ComputationGraph& 
   return std::clamp<std::int64_t>(kOpVisits / std::max(1, graph.num_ops()), 16, most);
 }
 
+// Likewise every step of a search simulates the whole plan.
+std::int64_t IterationsFor(const OptimizeOptions& options, const ComputationGraph& graph) {
+  if (options.iterations) return *options.iterations;
+  const std::int64_t op_visits = options.quick ? 50'000'000 : 400'000'000;
+  return std::max<std::int64_t>(200, op_visits / std::max(1, graph.num_ops()));
+}
+
 std::size_t KeepPerSource(const ComputationGraph& graph) {
   constexpr std::size_t kGroupsKept = 2'000'000;
   return std::clamp<std::size_t>(kGroupsKept / static_cast<std::size_t>(std::max(1, graph.num_ops())), 2, 64);
@@ -232,6 +239,7 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
   PoolOptions pool_options;
   pool_options.methods = options.methods;
   pool_options.samples = SamplesFor(options, result.graph);
+  pool_options.iterations = IterationsFor(options, result.graph);
   pool_options.keep_per_source = KeepPerSource(result.graph);
   pool_options.seed = options.seed;
   const Pool pool = MakePool(*proxy, FusionChoices(*proxy), pool_options,

@@ -58,6 +58,7 @@ Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const P
   const Random random(options.seed);
   SourceBudget budget;
   budget.samples = std::max<std::int64_t>(1, options.samples / static_cast<std::int64_t>(fusions.size()));
+  budget.iterations = options.iterations;
   Pool pool;
   int done = 0;
   for (std::size_t f = 0; f < fusions.size(); ++f) {

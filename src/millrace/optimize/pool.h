@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,10 @@ struct FusionChoice {
 };
 
 struct PoolOptions {
-  std::vector<std::string> methods;  // heuristics/candidate_source.h; empty: all
-  std::int64_t samples = 1000;       // plans of sources that sample, over all fusion choices
-  std::size_t keep_per_source = 64;  // best plans of one source and fusion choice that stay
+  std::vector<std::string> methods;        // heuristics/candidate_source.h; empty: all
+  std::int64_t samples = 1000;             // plans of sources that sample, over all fusion choices
+  std::optional<std::int64_t> iterations;  // steps of each search; by default its own choice
+  std::size_t keep_per_source = 64;        // best plans of one source and fusion choice that stay
   std::uint64_t seed = 0;
 };
 
