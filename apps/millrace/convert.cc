@@ -7,9 +7,13 @@
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/graph_json.h"
+#include "millrace/formats/machine_json.h"
 #include "millrace/formats/onnx_plan.h"
 #include "millrace/formats/onnx_write.h"
 #include "millrace/formats/plan_json.h"
+#include "millrace/heuristics/fusion.h"
+#include "millrace/optimize/profile.h"
+#include "millrace/report/progress_bar.h"
 #include "millrace/verb.h"
 
 namespace millrace::cli {
@@ -20,7 +24,24 @@ struct ConvertOptions {
   std::string output;
   std::string plan;      // to put into the ONNX file
   std::string plan_out;  // where the plan that the ONNX file carries goes
+  bool profile = false;  // write measured times into the graph
+  std::string machine = "this";
+  std::string profile_cache = DefaultProfileCachePath();
 };
+
+// The graph with the time of every op, and of every group that greedy fusion makes, measured on this host.
+ComputationGraph Profiled(const LoadedGraph& loaded, const CommandLine& line, const ConvertOptions& options) {
+  if (!loaded.model)
+    throw InvalidInput(options.input + ": holds costs, not operators, and cannot be measured; leave --profile out");
+  ProfileCache cache(options.profile_cache);
+  ProfileSummary summary;
+  ProgressBar bar(line.common.quiet);
+  ComputationGraph graph = ProfileGraph(
+      *loaded.model, loaded.graph, LoadMachine(options.machine), GreedyFusion(loaded.graph), ProfileGraphOptions{},
+      cache, Deadline(), [&bar](int done, int total) { bar.Show("profile", done, total); }, summary);
+  cache.Save();
+  return graph;
+}
 
 // The model's own plan, as a file.
 void WriteCarriedPlan(const LoadedGraph& loaded, const ConvertOptions& options) {
@@ -39,11 +60,14 @@ void WriteModel(const LoadedGraph& loaded, const ConvertOptions& options) {
 }
 
 int Convert(const CommandLine& line, const ConvertOptions& options) {
-  const LoadedGraph loaded = LoadWithWarnings(line, options.input);
+  LoadedGraph loaded = LoadWithWarnings(line, options.input);
+  if (options.profile && options.output.ends_with(".onnx"))
+    throw InvalidInput(options.output + ": --profile goes into a graph file; name a .json file to write");
   if (!options.plan.empty() && !options.output.ends_with(".onnx"))
     throw InvalidInput(options.output +
                        ": only an .onnx file can carry a plan; name one to write, or leave --plan out");
   if (!options.plan_out.empty()) WriteCarriedPlan(loaded, options);
+  if (options.profile) loaded.graph = Profiled(loaded, line, options);
   if (options.output == "-") {
     const std::string text = GraphJson(loaded.graph);
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
@@ -74,6 +98,10 @@ void AddConvert(CommandLine& line) {
   verb->add_option("--plan", options->plan,
                    "Write the ONNX model with this plan: its order, and its placement as metadata");
   verb->add_option("--plan-out", options->plan_out, "Write the plan that the ONNX model IN carries to this file");
+  verb->add_flag("--profile", options->profile,
+                 "Measure every op and fused group on this host and write the times into the graph");
+  verb->add_option("--machine", options->machine, "With --profile: the host's devices")->capture_default_str();
+  verb->add_option("--profile-cache", options->profile_cache, "With --profile: file that keeps op times between runs");
 }
 
 }  // namespace millrace::cli
