@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command as its users meet it: files in, files and one JSON object out, one line and an exit code when it goes
+// wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out, err;
+
+  Json json() const { return Json::parse(out); }
+};
+
+std::string ContentOf(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class Command : public ::testing::Test {
+ protected:
+  Command() : folder_(std::filesystem::temp_directory_path() / ("millrace_command_" + std::to_string(::getpid()))) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~Command() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string Write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name) << content;
+    return Path(name);
+  }
+
+  Outcome Run(const std::string& arguments) const {
+    const std::string line =
+        "cd '" + folder_.string() + "' && '" MILLRACE_COMMAND "' " + arguments + " >out.txt 2>err.txt </dev/null";
+    const int status = std::system(line.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), ContentOf(folder_ / "out.txt"),
+            ContentOf(folder_ / "err.txt")};
+  }
+
+  // Runs it and expects it to work.
+  Outcome Do(const std::string& arguments) const {
+    Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << arguments << "\n" << outcome.err;
+    return outcome;
+  }
+
+  // Runs it and expects one line of complaint that says `what`, exit code 2 and nothing on stdout.
+  void Refuses(const std::string& arguments, const std::string& what) const {
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << arguments << "\n" << outcome.err;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << arguments << "\n" << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(what)) << arguments;
+  }
+
+  // A small graph file, g.json.
+  void GenerateGraph() const { Do("generate layered --ops 40 --ccr 1 --seed 3 -o g.json"); }
+
+  std::filesystem::path folder_;
+};
+
+constexpr const char* kMachine = "--machine homogeneous:4,latency=1e-3,bandwidth=1e9";
+
+TEST_F(Command, SchedulesAGraphAndSimulatesThePlanToTheSameMakespan) {
+  GenerateGraph();
+  for (const char* method : {"sequential", "random", "list", "heft", "cpop", "peft", "etf", "dls", "minmin", "maxmin",
+                             "randomised-list", "anneal"}) {
+    const Json scheduled =
+        Do(std::string("schedule g.json ") + kMachine + " --method " + method + " --iterations 500 --json -o plan.json")
+            .json();
+    EXPECT_EQ(scheduled["method"], method);
+    EXPECT_GE(scheduled["makespan_seconds"].get<double>(), scheduled["lower_bound_seconds"].get<double>());
+    EXPECT_GE(scheduled["samples"].get<int>(), 1);
+    EXPECT_GE(scheduled["wall_seconds"].get<double>(), 0);
+    const Json simulated = Do(std::string("simulate g.json ") + kMachine + " --plan plan.json --json").json();
+    EXPECT_EQ(simulated["makespan_seconds"], scheduled["makespan_seconds"]) << method;
+    EXPECT_EQ(simulated["feasible"], true);
+    EXPECT_EQ(simulated["peak_memory_bytes"].size(), 4U);
+    ASSERT_EQ(simulated["groups"].size(), 40U);
+    for (const Json& group : simulated["groups"])
+      EXPECT_LE(group["start"].get<double>(), group["finish"].get<double>());
+    EXPECT_EQ(Json::parse(ContentOf(Path("plan.json")))["format"], "millrace.plan");
+  }
+}
+
+TEST_F(Command, GivesTheSamePlanForTheSameSeedAtAnyNumberOfThreads) {
+  GenerateGraph();
+  for (const char* method : {"random", "randomised-list", "anneal"}) {
+    const std::string words =
+        std::string("schedule g.json ") + kMachine + " --iterations 500 --samples 20 --method " + method;
+    Do(words + " --seed 7 --threads 1 -o a.json");
+    Do(words + " --seed 7 --threads 2 -o b.json");
+    Do(words + " --seed 8 -o c.json");
+    EXPECT_EQ(ContentOf(Path("a.json")), ContentOf(Path("b.json"))) << method;
+    EXPECT_NE(ContentOf(Path("a.json")), ContentOf(Path("c.json"))) << method;
+  }
+}
+
+TEST_F(Command, OptimizesForASimulatedTargetAndLeavesItsFiles) {
+  GenerateGraph();
+  const std::string words = std::string("optimize g.json ") + kMachine +
+                            " --target sim:contention --samples 30 --iterations 500 --json -o result";
+  const Json result = Do(words).json();
+  EXPECT_LE(result["best"]["target_seconds"].get<double>(), result["baselines"]["heft"].get<double>());
+  EXPECT_TRUE(result["best"].contains("method"));
+  EXPECT_TRUE(result["best"]["proxy_seconds"].is_number());
+  EXPECT_TRUE(result["lower_bound_seconds"].is_number());
+  for (const char* name : {"plan.json", "baselines/heft.plan.json", "baselines/sequential.plan.json", "report.html",
+                           "timeline.trace.json", "records.jsonl", "graph.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "result" / name)) << name;
+  }
+  const Json simulated = Do("simulate result/graph.json --plan result/plan.json --json").json();
+  EXPECT_NEAR(simulated["makespan_seconds"].get<double>(), result["best"]["proxy_seconds"].get<double>(), 1e-12);
+  const Json again = Do(words).json();
+  EXPECT_EQ(again["best"], result["best"]);
+  EXPECT_EQ(again["plans_recalled"].get<std::size_t>(), again["candidates"].size())
+      << "the second run resumes from the records";
+}
+
+TEST_F(Command, MeasuresThroughAnyCommandThatPrintsSeconds) {
+  GenerateGraph();
+  Write("board.sh", "#!/bin/sh\necho booting\nawk 'BEGIN{print 0.25}'\n");
+  std::filesystem::permissions(folder_ / "board.sh", std::filesystem::perms::owner_all);
+  const Json result = Do(std::string("optimize g.json ") + kMachine +
+                         " --target 'cmd:./board.sh' --samples 5 --iterations 100 --top-k 2 --quick --json -o r")
+                          .json();
+  EXPECT_EQ(result["best"]["target_seconds"], 0.25);
+}
+
+TEST_F(Command, PlansAndRunsARealModelOnThisHost) {
+  Do("generate squeezenet --image 64 --seed 2 -o m.onnx");
+  const Json result =
+      Do("optimize m.onnx --quick --samples 20 --iterations 500 --top-k 4 --profile-cache '' --json -o r").json();
+  EXPECT_GT(result["best"]["target_seconds"].get<double>(), 0);
+  Do("run m.onnx --random-inputs --output-dir plain");
+  Do("run m.onnx --random-inputs --plan r/plan.json --output-dir planned");
+  EXPECT_EQ(ContentOf(Path("plain/output_0.pb")).size(), ContentOf(Path("planned/output_0.pb")).size());
+  const Json measured = Do("measure m.onnx --plan r/plan.json --repetitions 3 --json").json();
+  EXPECT_EQ(measured["times"].size(), 3U);
+  EXPECT_LE(measured["min_seconds"], measured["median_seconds"]);
+  EXPECT_TRUE(measured["disturbed"].is_boolean());
+  Do("convert m.onnx planned.onnx --plan r/plan.json");
+  Do("convert planned.onnx planned.json --plan-out extracted.json");
+  const Json before = Do("simulate m.onnx --plan r/plan.json --json").json();
+  const Json after = Do("simulate planned.onnx --plan extracted.json --json").json();
+  EXPECT_NEAR(before["makespan_seconds"].get<double>(), after["makespan_seconds"].get<double>(), 1e-12);
+}
+
+TEST_F(Command, SaysWhatIsWrongInOneLineAndExitsWithTwo) {
+  GenerateGraph();
+  Do(std::string("schedule g.json ") + kMachine + " -o plan.json");
+  Do("generate er --ops 41 --seed 1 -o other.json");
+  Refuses("", "subcommand");
+  Refuses("fly", "fly");
+  Refuses("schedule", "GRAPH");
+  Refuses("schedule missing.json", "missing.json");
+  Refuses("schedule g.json --method astrology", "astrology");
+  Refuses("schedule g.json --machine nowhere", "nowhere");
+  Refuses("schedule g.json --machine homogeneous:0", "homogeneous");
+  Refuses("simulate other.json --plan plan.json", "another graph");
+  Refuses(std::string("optimize g.json ") + kMachine + " --target cpu", "model");
+  Refuses(std::string("optimize g.json ") + kMachine + " --target sim:fog", "fog");
+  Refuses(std::string("optimize g.json ") + kMachine + " --target sim:noise -o /dev/null/out", "/dev/null/out");
+  Refuses("run g.json --output-dir d", "g.json");
+  const std::string head = R"({"format":"millrace.graph","version":1,"name":"x",)";
+  const auto graph = [&](const std::string& rest, const std::string& what) {
+    Write("bad.json", head + rest);
+    Refuses("inspect bad.json", what);
+  };
+  Write("bad.json", "{\"format\":");
+  Refuses("inspect bad.json", "bad.json");
+  Write("bad.json", R"({"format":"millrace.graph","version":2,"name":"x","ops":[],"tensors":[]})");
+  Refuses("inspect bad.json", "version");
+  graph(
+      R"("ops":[{"name":"a","type":"t"},{"name":"b","type":"t"}],"tensors":[{"name":"t","producer":0,"consumers":[1],"bytes":1},{"name":"u","producer":1,"consumers":[0],"bytes":1}]})",
+      "cycle");
+  graph(R"("ops":[{"name":"a","type":"t"}],"tensors":[{"name":"t","producer":0,"consumers":[0],"bytes":1}]})", "'t'");
+  graph(R"("ops":[{"name":"a","type":"t"}],"tensors":[{"name":"t","producer":0,"consumers":[9],"bytes":1}]})", "9");
+  graph(R"("ops":[{"name":"a","type":"t","flops":-1}],"tensors":[]})", "flops");
+  graph(R"("ops":[{"name":"a","type":"t","flops":1e999}],"tensors":[]})", "bad.json");
+  graph(R"("ops":[{"name":"a","type":"t","flops":NaN}],"tensors":[]})", "bad.json");
+  graph(R"("ops":[{"name":"a","type":"t","seconds":"fast"}],"tensors":[]})", "seconds");
+  graph(R"("ops":{},"tensors":[]})", "ops");
+  Write("bad.onnx", "certainly not a model");
+  Refuses("inspect bad.onnx", "bad.onnx");
+  Write("machine.json", R"({"format":"millrace.machine","version":1,"name":"m","devices":[],"links":[]})");
+  Refuses("schedule g.json --machine machine.json", "no devices");
+  Write(
+      "machine.json",
+      R"({"format":"millrace.machine","version":1,"name":"m","devices":[{"name":"d","kind":"k","units":[0],"flops_per_second":1,"memory_bandwidth":1,"launch_seconds":0}],"links":[{"from":0,"to":5,"latency_seconds":0,"bandwidth":1}]})");
+  Refuses("schedule g.json --machine machine.json", "machine.json");
+}
+
+TEST_F(Command, ReportsFailedWorkWithOne) {
+  GenerateGraph();
+  Write(
+      "tiny.json",
+      R"({"format":"millrace.machine","version":1,"name":"m","devices":[{"name":"d","kind":"k","units":[0],"flops_per_second":1,"memory_bandwidth":1,"memory_bytes":1,"launch_seconds":0}],"links":[]})");
+  const Outcome nothing_fits = Run("schedule g.json --machine tiny.json --method heft -o plan.json");
+  EXPECT_EQ(nothing_fits.exit_code, 1) << nothing_fits.err;
+  EXPECT_FALSE(std::filesystem::exists(Path("plan.json")));
+  const Outcome no_board = Run(std::string("optimize g.json ") + kMachine +
+                               " --target cmd:false --quick --samples 5 --iterations 50 --top-k 2 -o r");
+  EXPECT_EQ(no_board.exit_code, 1) << no_board.err;
+  EXPECT_FALSE(std::filesystem::exists(Path("r/plan.json")));
+}
+
+TEST_F(Command, StopsOnCtrlCWithoutLeavingHalfAFile) {
+  Do("generate layered --ops 3000 --seed 3 -o big.json");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::chdir(folder_.c_str()) != 0 || std::freopen("err.txt", "w", stderr) == nullptr) ::_exit(90);
+    ::execl(MILLRACE_COMMAND, "millrace", "schedule", "big.json", "--machine", "homogeneous:8", "--method", "anneal",
+            "--time-limit", "600", "-o", "plan.json", nullptr);
+    ::_exit(91);
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  ::kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_THAT(ContentOf(Path("err.txt")), HasSubstr("interrupted"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_))
+    EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("plan")));
+}
+
+TEST_F(Command, PrintsMachinesThatItReadsBack) {
+  for (const char* preset :
+       {"homogeneous:3", "homogeneous:4,latency=1e-6,bandwidth=1e9", "p100x4", "cpu-gpu", "this"}) {
+    const Outcome printed = Do(std::string("machine ") + preset);
+    Write("m.json", printed.out);
+    EXPECT_EQ(Do("machine m.json --json").json(), printed.json()) << preset;
+  }
+}
+
+}  // namespace
+}  // namespace millrace
