@@ -77,7 +77,7 @@ void AddMeasure(CommandLine& line) {
   auto options = std::make_shared<MeasureVerbOptions>();
   CLI::App* verb =
       AddVerb(line, "measure", "Run a plan for time", [&line, options] { return Measure(line, *options); });
-  verb->add_option("model", options->model, "ONNX file, or a graph with a sim: or cmd: target")->required();
+  verb->add_option("MODEL", options->model, "ONNX file, or a graph with a sim: or cmd: target")->required();
   verb->add_option("--plan", options->plan, "Plan to measure")->required();
   verb->add_option("--target", options->target, "cpu | sim:NAME | cmd:WORDS | cmd-sh:LINE")->capture_default_str();
   verb->add_option("--repetitions", options->repetitions, "Timed runs")

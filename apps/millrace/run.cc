@@ -139,7 +139,7 @@ void AddRun(CommandLine& line) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = AddVerb(line, "run", "Execute a model on this host with real tensors",
                            [&line, options] { return Run(line, *options); });
-  verb->add_option("model", options->model, "ONNX file")->required();
+  verb->add_option("MODEL", options->model, "ONNX file")->required();
   verb->add_option("--plan", options->plan, "Plan to run by; without it everything runs on the fastest device");
   verb->add_option("--input", options->inputs, "TensorProto file (.pb) for each input of the model, in its order");
   verb->add_flag("--random-inputs", options->random_inputs, "Make up the inputs (--seed decides them)");

@@ -139,7 +139,7 @@ void AddSchedule(CommandLine& line) {
   const auto options = std::make_shared<ScheduleOptions>();
   CLI::App* verb = AddVerb(line, "schedule", "Plan a graph with one method, by the cost model alone",
                            [&line, options] { return Schedule(line, *options); });
-  verb->add_option("graph", options->graph, "Graph or model file")->required();
+  verb->add_option("GRAPH", options->graph, "Graph or model file")->required();
   verb->add_option("--machine", options->machine, "Machine file or preset")->capture_default_str();
   verb->add_option("--method", options->method, fmt::format("One of {}", fmt::join(SourceNames(), ", ")))
       ->capture_default_str();

@@ -152,7 +152,7 @@ void AddSimulate(CommandLine& line) {
   const auto options = std::make_shared<SimulateOptions>();
   CLI::App* verb = AddVerb(line, "simulate", "Show the timeline of a plan under the cost model",
                            [&line, options] { return Simulate(line, *options); });
-  verb->add_option("graph", options->graph, "Graph or model file the plan was made for")->required();
+  verb->add_option("GRAPH", options->graph, "Graph or model file the plan was made for")->required();
   verb->add_option("--machine", options->machine, "Machine file or preset, in place of the one the plan names");
   verb->add_option("--plan", options->plan, "Plan file")->required();
   verb->add_flag("--gantt", options->gantt, "Also draw when each device is busy");

@@ -61,7 +61,10 @@ void AddVerbs(CommandLine& line) {
 
 int ExplainUsage(const CommandLine& line, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return line.app.exit(error);
-  fmt::print(stderr, "millrace: {}; millrace --help lists the verbs, millrace VERB --help its flags\n", error.what());
+  const std::vector<std::string> strangers = line.app.remaining();
+  const bool no_verb = line.app.get_subcommands().empty() && !strangers.empty();
+  const std::string what = no_verb ? "there is no verb '" + strangers.front() + "'" : error.what();
+  fmt::print(stderr, "millrace: {}; millrace --help lists the verbs, millrace VERB --help its flags\n", what);
   return 2;
 }
 
