@@ -50,13 +50,14 @@ void WriteCarriedPlan(const LoadedGraph& loaded, const ConvertOptions& options) 
   WriteFileAtomically(options.plan_out, PlanJson(*record));
 }
 
-void WriteModel(const LoadedGraph& loaded, const ConvertOptions& options) {
+void WriteModel(const CommandLine& line, const LoadedGraph& loaded, const ConvertOptions& options) {
   if (!loaded.model) {
     throw InvalidInput(options.output + ": " + options.input +
                        " holds costs, not operators, and cannot become ONNX; name a .json file to write");
   }
   if (options.plan.empty()) return WriteOnnx(*loaded.model, options.output);
-  WriteOnnx(WithPlan(*loaded.model, LoadPlan(options.plan, loaded.graph)), options.output);
+  const PlanReading reading{.dimensions = line.common.dimensions};
+  WriteOnnx(WithPlan(*loaded.model, LoadPlan(options.plan, loaded.graph, reading)), options.output);
 }
 
 int Convert(const CommandLine& line, const ConvertOptions& options) {
@@ -75,7 +76,7 @@ int Convert(const CommandLine& line, const ConvertOptions& options) {
     return 0;
   }
   if (options.output.ends_with(".onnx")) {
-    WriteModel(loaded, options);
+    WriteModel(line, loaded, options);
   } else {
     WriteFileAtomically(options.output, GraphJson(loaded.graph));
   }

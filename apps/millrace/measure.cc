@@ -38,7 +38,7 @@ void RefuseIfOverMemory(const std::string& path, const CostModel& cost, const Pl
 
 int Measure(const CommandLine& line, const MeasureVerbOptions& options) {
   const LoadedGraph loaded = LoadWithWarnings(line, options.model);
-  const PlanRecord record = LoadPlan(options.plan, loaded.graph);
+  const PlanRecord record = LoadPlan(options.plan, loaded.graph, {.dimensions = line.common.dimensions});
   const auto cost = MakeAnalyticCostModel(loaded.graph, record.machine);
   RefuseIfOverMemory(options.plan, *cost, record.plan);
 

@@ -102,7 +102,7 @@ int Run(const CommandLine& line, const RunOptions& options) {
     machine = DetectHost();
     plan = WholeDevicePlan(loaded.graph, machine);
   } else {
-    PlanRecord record = LoadPlan(options.plan, loaded.graph);
+    PlanRecord record = LoadPlan(options.plan, loaded.graph, {.dimensions = line.common.dimensions});
     machine = std::move(record.machine);
     plan = std::move(record.plan);
   }

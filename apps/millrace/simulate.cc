@@ -7,12 +7,8 @@
 #include <vector>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/errors/errors.h"
-#include "millrace/formats/atomic_file.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
-#include "millrace/plan/hash.h"
-#include "millrace/plan/verify.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
@@ -37,25 +33,6 @@ struct Simulation {
   bool feasible = true;
   double lower_bound = 0;
 };
-
-// The plan on the machine it names, or on the one given instead.
-PlanRecord ReadPlan(const SimulateOptions& options, const ComputationGraph& graph) {
-  if (options.machine.empty()) return LoadPlan(options.plan, graph);
-  const Machine machine = LoadMachine(options.machine);
-  try {
-    PlanRecord record = ParsePlanJson(ReadWholeFile(options.plan));
-    if (!record.graph_hash.empty() && record.graph_hash != GraphHash(graph)) {
-      throw InvalidInput("the plan was made for another graph (graph_hash " + record.graph_hash + ", this one has " +
-                         GraphHash(graph) + ")");
-    }
-    VerifyPlan(graph, machine, record.plan);
-    record.machine = machine;
-    return record;
-  } catch (const InvalidInput& error) {
-    const bool named = std::string(error.what()).find(options.plan) != std::string::npos;
-    throw named ? error : error.InFile(options.plan);
-  }
-}
 
 Simulation Run(const ComputationGraph& graph, PlanRecord record) {
   const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, record.machine), record.plan.groups);
@@ -132,7 +109,10 @@ void PrintGantt(const Simulation& simulation) {
 
 int Simulate(const CommandLine& line, const SimulateOptions& options) {
   const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
-  const Simulation simulation = Run(loaded.graph, ReadPlan(options, loaded.graph));
+  PlanReading reading;
+  reading.dimensions = line.common.dimensions;
+  if (!options.machine.empty()) reading.machine = LoadMachine(options.machine);
+  const Simulation simulation = Run(loaded.graph, LoadPlan(options.plan, loaded.graph, reading));
   if (line.common.json) {
     PrintAsJson(simulation);
     return 0;
@@ -154,7 +134,7 @@ void AddSimulate(CommandLine& line) {
                            [&line, options] { return Simulate(line, *options); });
   verb->add_option("GRAPH", options->graph, "Graph or model file the plan was made for")->required();
   verb->add_option("--machine", options->machine, "Machine file or preset, in place of the one the plan names");
-  verb->add_option("--plan", options->plan, "Plan file")->required();
+  verb->add_option("--plan", options->plan, "Plan file, or an .onnx that carries a plan")->required();
   verb->add_flag("--gantt", options->gantt, "Also draw when each device is busy");
 }
 

@@ -166,6 +166,30 @@ TEST_F(Command, PlansAndRunsARealModelOnThisHost) {
   EXPECT_NEAR(before["makespan_seconds"].get<double>(), after["makespan_seconds"].get<double>(), 1e-12);
 }
 
+TEST_F(Command, SimulatesThePlanAModelCarriesOnAnotherMachine) {
+  Do("generate towers --seed 2 -o m.onnx");
+  Do(std::string("schedule m.onnx ") + kMachine + " --method heft -o plan.json");
+  Do("convert m.onnx planned.onnx --plan plan.json");
+  const std::string carried = "simulate planned.onnx --plan planned.onnx --json";
+  const Json here = Do(carried).json();
+  EXPECT_EQ(Do(carried + " " + kMachine).json(), here);
+  EXPECT_EQ(Do("simulate planned.onnx --plan planned.onnx --dim nothing=3 --json -q").json(), here);
+  const Json faster = Do(carried + " --machine homogeneous:4").json();
+  EXPECT_LT(faster["makespan_seconds"].get<double>(), here["makespan_seconds"].get<double>());
+  const Json plan = Json::parse(ContentOf(Path("plan.json")));
+  Json cramped = plan["machine"];
+  cramped["format"] = "millrace.machine";
+  cramped["version"] = 1;
+  for (Json& device : cramped["devices"]) device["memory_bytes"] = 1;
+  Write("cramped.json", cramped.dump());
+  EXPECT_EQ(Do(carried + " --machine cramped.json").json()["feasible"], false);
+  Refuses("simulate planned.onnx --plan planned.onnx --machine homogeneous:1", "planned.onnx");
+  Refuses("simulate planned.onnx --plan m.onnx --machine homogeneous:4", "carries no plan");
+  Refuses("simulate m.onnx --plan missing.json --machine homogeneous:4", "missing.json");
+  Do("generate er --ops 41 --seed 1 -o other.json");
+  Refuses("simulate other.json --plan planned.onnx --machine homogeneous:4", "another graph");
+}
+
 TEST_F(Command, SaysWhatIsWrongInOneLineAndExitsWithTwo) {
   GenerateGraph();
   Do(std::string("schedule g.json ") + kMachine + " -o plan.json");

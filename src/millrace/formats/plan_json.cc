@@ -80,16 +80,17 @@ std::string PlanJson(const PlanRecord& record) {
   return out;
 }
 
-PlanRecord LoadPlan(const std::string& path, const ComputationGraph& graph) {
+PlanRecord LoadPlan(const std::string& path, const ComputationGraph& graph, const PlanReading& reading) {
   const bool model = path.ends_with(".onnx");
   const std::string text = model ? "" : ReadWholeFile(path);
-  const std::optional<Model> carrier = model ? std::optional(ReadOnnx(path)) : std::nullopt;
+  const std::optional<Model> carrier = model ? std::optional(ReadOnnx(path, {reading.dimensions})) : std::nullopt;
   try {
     PlanRecord record = model ? CarriedPlan(*carrier) : ParsePlanJson(text);
     if (!record.graph_hash.empty() && record.graph_hash != GraphHash(graph)) {
       throw InvalidInput("the plan was made for another graph (its graph_hash is not this graph's, " +
                          GraphHash(graph) + "); make one for this graph with millrace schedule");
     }
+    if (reading.machine) record.machine = *reading.machine;
     VerifyPlan(graph, record.machine, record.plan);
     return record;
   } catch (const InvalidInput& error) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,9 +17,14 @@ namespace millrace {
 PlanRecord ParsePlanJson(std::string_view text);
 std::string PlanJson(const PlanRecord& record);
 
+struct PlanReading {
+  std::optional<Machine> machine = {};                  // in place of the one the plan names
+  std::map<std::string, std::int64_t> dimensions = {};  // sizes for an .onnx's symbolic dimensions, by name
+};
+
 // Reads a plan for this graph, from a plan file or out of an .onnx that carries one (onnx_plan.h), and verifies it:
-// made for it (graph_hash, where stated) and valid on the machine it names (plan/verify.h). Memory is the caller's
-// question. Throws InvalidInput naming the file.
-PlanRecord LoadPlan(const std::string& path, const ComputationGraph& graph);
+// made for it (graph_hash, where stated) and valid on its machine (plan/verify.h). Memory is the caller's question.
+// Throws InvalidInput naming the file.
+PlanRecord LoadPlan(const std::string& path, const ComputationGraph& graph, const PlanReading& reading = {});
 
 }  // namespace millrace
