@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "millrace/machine/preset.h"
+#include "millrace/report/gantt.h"
 #include "millrace/report/text.h"
 #include "millrace/report/trace.h"
 #include "millrace/workloads/random_graph.h"
@@ -77,6 +78,17 @@ TEST(ReadableSeconds, KeepsTheDigitsThatMatter) {
   EXPECT_EQ(ReadableSeconds(1.5e-6), "1.5 us");
   EXPECT_EQ(ReadableSeconds(12.34), "12.3 s");
   EXPECT_EQ(ReadableBytes(1536), "1.5 kB");
+}
+
+TEST(AxisTicks, AreRoundAndWithinTheAxis) {
+  EXPECT_EQ(AxisTicks(0, 100, 5), (std::vector<double>{0, 20, 40, 60, 80, 100}));
+  EXPECT_EQ(AxisTicks(31, 64, 5), (std::vector<double>{40, 50, 60}));
+  EXPECT_EQ(AxisTicks(3, 3, 5), (std::vector<double>{3}));
+  for (const double tick : AxisTicks(0.0297, 0.0655, 5)) {
+    EXPECT_GE(tick, 0.0297);
+    EXPECT_LE(tick, 0.0655);
+  }
+  EXPECT_EQ(RoundSeconds(0.02), "20 ms");
 }
 
 }  // namespace

@@ -47,19 +47,26 @@ Effort EffortOf(const OptimizeOptions& options) {
   return effort;
 }
 
+// Ops and edges that one pass over the graph touches.
+std::int64_t VisitsOfAPass(const ComputationGraph& graph) {
+  std::int64_t visits = 1;
+  for (OpId op = 0; op < graph.num_ops(); ++op) visits += 1 + static_cast<std::int64_t>(graph.Predecessors(op).size());
+  return visits;
+}
+
 // Sampling costs a pass over the graph each, so very large graphs get fewer unless the user asks.
 std::int64_t SamplesFor(const OptimizeOptions& options, const ComputationGraph& graph) {
   if (options.samples) return *options.samples;
   const std::int64_t most = options.quick ? 200 : 1000;
-  constexpr std::int64_t kOpVisits = 4'000'000;
-  return std::clamp<std::int64_t>(kOpVisits / std::max(1, graph.num_ops()), 16, most);
+  constexpr std::int64_t kVisits = 20'000'000;
+  return std::clamp<std::int64_t>(kVisits / VisitsOfAPass(graph), 16, most);
 }
 
 // Likewise every step of a search simulates the whole plan.
 std::int64_t IterationsFor(const OptimizeOptions& options, const ComputationGraph& graph) {
   if (options.iterations) return *options.iterations;
-  const std::int64_t op_visits = options.quick ? 50'000'000 : 400'000'000;
-  return std::max<std::int64_t>(200, op_visits / std::max(1, graph.num_ops()));
+  const std::int64_t visits = options.quick ? 200'000'000 : 1'000'000'000;
+  return std::max<std::int64_t>(64, visits / VisitsOfAPass(graph));
 }
 
 std::size_t KeepPerSource(const ComputationGraph& graph) {

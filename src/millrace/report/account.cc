@@ -74,6 +74,13 @@ std::string ReadableSeconds(double seconds) {
   return fmt::format("{:.3g} ns", seconds * 1e9);
 }
 
+std::string RoundSeconds(double seconds) {
+  if (seconds >= 1 || seconds == 0) return fmt::format("{:.4g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
+  if (seconds >= 1e-6) return fmt::format("{:.4g} us", seconds * 1e6);
+  return fmt::format("{:.4g} ns", seconds * 1e9);
+}
+
 std::string ReadableBytes(double bytes) {
   constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
   int unit = 0;

@@ -40,6 +40,7 @@ std::string TypesOf(const ComputationGraph& graph, const std::vector<OpId>& grou
 
 // 1.234 ms, 12.3 us, 2.50 s; bytes as 1.2 MB; for people.
 std::string ReadableSeconds(double seconds);
+std::string RoundSeconds(double seconds);  // as short as it goes, for axes: 20 ms
 std::string ReadableBytes(double bytes);
 
 }  // namespace millrace

@@ -59,12 +59,12 @@ class Chart {
 
   std::string Finish() {
     std::string axis;
-    for (const double tick : AxisTicks(scale_.seconds, 8)) {
+    for (const double tick : AxisTicks(0, scale_.seconds, 8)) {
       const double x = scale_.X(tick);
       axis += fmt::format(
           "<line class=\"grid\" x1=\"{0:.1f}\" y1=\"0\" x2=\"{0:.1f}\" y2=\"{1}\"/><text class=\"tick\" x=\"{0:.1f}\" "
           "y=\"{2}\">{3}</text>",
-          x, y_, y_ + 16, ReadableSeconds(tick));
+          x, y_, y_ + 16, RoundSeconds(tick));
     }
     return fmt::format(
         "<svg class=\"gantt\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"Timelines "
@@ -197,19 +197,16 @@ std::string HtmlText(const std::string& text) {
   return safe;
 }
 
-std::vector<double> AxisTicks(double largest, int wanted) {
-  if (!(largest > 0)) return {0.0};
-  const double rough = largest / wanted;
+std::vector<double> AxisTicks(double low, double high, int wanted) {
+  if (!(high > low)) return {low};
+  const double rough = (high - low) / wanted;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   double step = 10 * power;
-  for (const double nice : {1.0, 2.0, 5.0}) {
-    if (nice * power >= rough) {
-      step = nice * power;
-      break;
-    }
+  for (const double nice : {5.0, 2.0, 1.0}) {
+    if (nice * power >= rough) step = nice * power;
   }
   std::vector<double> ticks;
-  for (int i = 0; i * step <= largest * (1 + 1e-9); ++i) ticks.push_back(i * step);
+  for (double tick = std::ceil(low / step); tick * step <= high * (1 + 1e-9); ++tick) ticks.push_back(tick * step);
   return ticks;
 }
 

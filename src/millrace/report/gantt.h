@@ -23,7 +23,7 @@ std::string GanttSvg(const ComputationGraph& graph, const Machine& machine, cons
 // &, <, >, " and ' made safe for HTML text and attributes.
 std::string HtmlText(const std::string& text);
 
-// Round numbers from 0 to `largest`, about `wanted` of them.
-std::vector<double> AxisTicks(double largest, int wanted);
+// Round numbers between `low` and `high`, about `wanted` of them.
+std::vector<double> AxisTicks(double low, double high, int wanted);
 
 }  // namespace millrace

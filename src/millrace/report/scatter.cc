@@ -19,11 +19,7 @@ constexpr double kWidth = 560, kHeight = 400;
 struct Axis {
   double low, high, from, to;
   double At(double seconds) const { return from + (seconds - low) / (high - low) * (to - from); }
-  std::vector<double> Ticks() const {
-    std::vector<double> ticks = AxisTicks(high - low, 5);
-    for (double& tick : ticks) tick += low;
-    return ticks;
-  }
+  std::vector<double> Ticks() const { return AxisTicks(low, high, 5); }
 };
 
 Axis Around(double low, double high, double from, double to) {
@@ -51,13 +47,13 @@ std::string ScatterSvg(const std::vector<Candidate>& candidates, const Candidate
     marks += fmt::format(
         "<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\"/><text class=\"tick\" x=\"{0:.1f}\" "
         "y=\"{3}\">{4}</text>",
-        x.At(tick), kTop, kHeight - kBottom, kHeight - kBottom + 16, ReadableSeconds(tick));
+        x.At(tick), kTop, kHeight - kBottom, kHeight - kBottom + 16, RoundSeconds(tick));
   }
   for (const double tick : y.Ticks()) {
     marks += fmt::format(
         "<line class=\"grid\" x1=\"{1}\" y1=\"{0:.1f}\" x2=\"{2}\" y2=\"{0:.1f}\"/><text class=\"tick left\" x=\"{3}\" "
         "y=\"{0:.1f}\">{4}</text>",
-        y.At(tick), kLeft, kWidth - kRight, kLeft - 6, ReadableSeconds(tick));
+        y.At(tick), kLeft, kWidth - kRight, kLeft - 6, RoundSeconds(tick));
   }
   const double low = std::max(x.low, y.low), high = std::min(x.high, y.high);
   if (low < high) {

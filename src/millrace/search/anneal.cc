@@ -146,6 +146,10 @@ class Course {
   std::chrono::steady_clock::time_point start_;
 };
 
+std::int64_t VisitsOfASimulation(const CostedGraph& costed) {
+  return costed.num_groups + static_cast<std::int64_t>(costed.predecessors.size());
+}
+
 class Annealing final : public CandidateSource {
  public:
   explicit Annealing(const AnnealOptions& options) : options_(options) {}
@@ -162,7 +166,7 @@ class Annealing final : public CandidateSource {
       Random stream = random.Fork(static_cast<std::uint64_t>(chain));
       std::optional<std::int64_t> iterations = budget.iterations;
       std::optional<double> seconds = budget.seconds;
-      if (!iterations && !seconds) iterations = options_.op_visits / costed.num_groups;
+      if (!iterations && !seconds) iterations = options_.visits / VisitsOfASimulation(costed);
       if (iterations) *iterations /= options_.chains;
       if (seconds) *seconds /= options_.chains;
       offer(Chain(costed, Start(costed, chain, stream), Course(iterations, seconds), stream));
@@ -172,11 +176,12 @@ class Annealing final : public CandidateSource {
  private:
   // The first chain starts from HEFT, the others from perturbed list schedules.
   static Assignment Start(const CostedGraph& costed, int chain, Random& random) {
+    // The first sample of the randomised list is the plain one.
     Assignment start;
-    SourceBudget one;
-    MakeHeuristic(chain == 0 ? "heft" : "randomised-list")->Propose(costed, one, random, [&start](Assignment offered) {
-      start = std::move(offered);
-    });
+    SourceBudget budget;
+    budget.samples = chain == 0 ? 1 : 2;
+    MakeHeuristic(chain == 0 ? "heft" : "randomised-list")
+        ->Propose(costed, budget, random, [&start](Assignment offered) { start = std::move(offered); });
     return start;
   }
 

@@ -18,8 +18,8 @@ namespace millrace {
 struct AnnealOptions {
   double first_temperature = 0.02;  // share of the starting makespan
   double last_temperature = 1e-5;
-  std::int64_t op_visits = 100'000'000;  // over all chains, where the budget names neither iterations nor seconds
-  int chains = 4;                        // started one after the other from different list schedules
+  std::int64_t visits = 400'000'000;  // of groups and edges, over all chains, where the budget names neither limit
+  int chains = 4;                     // started one after the other from different list schedules
 };
 
 // The source `anneal`: offers the best plan of each chain. Budget: `iterations` proposals, or `seconds`, over all
