@@ -11,6 +11,7 @@
 #include "millrace/formats/model_graph.h"
 #include "millrace/machine/detect.h"
 #include "millrace/optimize/optimize.h"
+#include "millrace/output_check.h"
 #include "millrace/report/progress_bar.h"
 #include "millrace/target/profile_cache.h"
 #include "millrace/workloads/models.h"
@@ -58,7 +59,17 @@ LoadedGraph Load(const CommandLine& line, const Network& network) {
   return loaded;
 }
 
-Json RowOf(const Network& network, const OptimizeResult& result) {
+// By the tensor that lies beside the network's file, where one does.
+OutputCheck CheckOutputs(const Network& network, const Model& model, const OptimizeResult& result) {
+  const std::filesystem::path file(network.path);
+  const std::filesystem::path expected = file.parent_path() / (file.stem().string() + "_output_0.pb");
+  if (!network.path.empty() && std::filesystem::exists(expected)) {
+    return CheckAgainstFile(model, result.machine, result.best.plan, expected.string());
+  }
+  return CheckAgainstSingleOps(model, result.machine, result.best.plan, result.seed);
+}
+
+Json RowOf(const Network& network, const OptimizeResult& result, const OutputCheck& check) {
   Json row{{"model", network.name}, {"ops", result.graph.num_ops()}};
   for (const BaselineResult& baseline : result.baselines) {
     row[baseline.name] = baseline.candidate.target_seconds ? Json(*baseline.candidate.target_seconds) : Json(nullptr);
@@ -70,6 +81,7 @@ Json RowOf(const Network& network, const OptimizeResult& result) {
   row["proxy_rank_correlation"] = result.proxy_rank_correlation ? Json(*result.proxy_rank_correlation) : Json(nullptr);
   row["proxy_median_error"] = result.proxy_median_error ? Json(*result.proxy_median_error) : Json(nullptr);
   row["planning_seconds"] = result.planning_seconds;
+  row["output_check"] = {{"against", check.against}, {"error", check.error}, {"passed", check.passed()}};
   row["disturbed"] = result.disturbed;
   return row;
 }
@@ -82,18 +94,25 @@ std::string Number(const Json& number, const char* unit, double scale) {
   return number.is_number() ? fmt::format("{:.2f}{}", scale * number.get<double>(), unit) : "-";
 }
 
+std::string OutputCheckText(const Json& check) {
+  const Json& error = check["error"];
+  return fmt::format("{}: {} by {}", check["against"].get<std::string>(),
+                     check["passed"].get<bool>() ? "equal" : "WRONG",
+                     error.is_number() ? fmt::format("{:.0e}", error.get<double>()) : "no number");
+}
+
 void PrintMarkdownRow(const Json& row) {
   std::string ratio = "-";
   if (row.contains("all-cores_over_best")) {
     const Json& interval = row["all-cores_over_best"];
     ratio = fmt::format("{:.2f} .. {:.2f}", interval[0].get<double>(), interval[1].get<double>());
   }
-  fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |{}\n", row["model"].get<std::string>(),
+  fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |{}\n", row["model"].get<std::string>(),
              row["ops"].get<int>(), Milliseconds(row, "sequential"), Milliseconds(row, "all-cores"),
              Milliseconds(row, "heft"), Milliseconds(row, "best"),
              row["method"].get<std::string>() + " / " + row["fusion"].get<std::string>(), ratio,
              Number(row["proxy_rank_correlation"], "", 1), Number(row["proxy_median_error"], " %", 100),
-             row["disturbed"].get<bool>() ? " disturbed" : "");
+             OutputCheckText(row["output_check"]), row["disturbed"].get<bool>() ? " disturbed" : "");
   std::fflush(stdout);
 }
 
@@ -102,13 +121,14 @@ void PrintMarkdownRow(const Json& row) {
 int BenchNetworks(const CommandLine& line, const NetworksOptions& options) {
   const Machine machine = DetectHost();
   Json rows = Json::array();
+  std::string wrong;
   if (!line.common.json) {
     fmt::print("{}, {} devices, seed {}; milliseconds, medians of interleaved runs\n\n", HostProcessor(),
                machine.devices.size(), line.common.seed);
     fmt::print(
         "| model | ops | sequential | all-cores | heft | best plan | method / fusion | all-cores / best, 95 % | rank "
-        "correlation | proxy error |\n");
-    fmt::print("|---|---|---|---|---|---|---|---|---|---|\n");
+        "correlation | proxy error | output check |\n");
+    fmt::print("|---|---|---|---|---|---|---|---|---|---|---|\n");
   }
   for (const Network& network : Networks(options)) {
     ProgressBar bar(line.common.quiet);
@@ -116,15 +136,18 @@ int BenchNetworks(const CommandLine& line, const NetworksOptions& options) {
     optimize.seed = line.common.seed;
     optimize.quick = options.quick;
     optimize.profile_cache = options.profile_cache;
-    const OptimizeResult result =
-        Optimize(Load(line, network), machine, optimize, [&](std::string_view stage, int done, int total) {
-          bar.Show(network.name + " " + std::string(stage), done, total);
-        });
+    const LoadedGraph loaded = Load(line, network);
+    const OptimizeResult result = Optimize(loaded, machine, optimize, [&](std::string_view stage, int done, int total) {
+      bar.Show(network.name + " " + std::string(stage), done, total);
+    });
     bar.Clear();
-    rows.push_back(RowOf(network, result));
+    const OutputCheck check = CheckOutputs(network, *loaded.model, result);
+    if (!check.passed()) wrong += (wrong.empty() ? "" : ", ") + network.name;
+    rows.push_back(RowOf(network, result, check));
     if (!line.common.json) PrintMarkdownRow(rows.back());
   }
   if (line.common.json) PrintJson({{"processor", HostProcessor()}, {"seed", line.common.seed}, {"rows", rows}});
+  if (!wrong.empty()) throw WorkFailed("the best plan gives wrong outputs for " + wrong);
   return 0;
 }
 

@@ -17,7 +17,8 @@ struct NetworksOptions {
 };
 
 // Prints a Markdown table, or with --json an object with the same figures; one row per model: sequential, all-cores,
-// heft and best medians of interleaved runs, the interval of all-cores / best, and how well the proxy ranked.
+// heft and best medians of interleaved runs, the interval of all-cores / best, how well the proxy ranked, and whether
+// the outputs of the best plan are right (output_check.h). Throws WorkFailed, after the table, where some are not.
 int BenchNetworks(const CommandLine& line, const NetworksOptions& options);
 
 }  // namespace millrace::cli
