@@ -377,5 +377,51 @@ TEST(ListSchedulers, DoNotCareWhatEqualDevicesAreCalled) {
   }
 }
 
+// Unlike devices and links, random times: no two choices are equally good. `list` has ties all the same, between
+// devices that are all still free.
+TEST(ListSchedulers, PermuteTheirPlansAsTheDevicesArePermuted) {
+  Random random(5);
+  constexpr int kDevices = 5;
+  for (int i = 0; i < 100; ++i) {
+    ProblemBuilder problem(kDevices);
+    problem.machine.default_link.reset();
+    for (int from = 0; from < kDevices; ++from) {
+      for (int to = 0; to < kDevices; ++to) {
+        if (from != to) problem.machine.links.push_back({from, to, random.Uniform(0, 0.2), random.Uniform(0.5, 5), {}});
+      }
+    }
+    const int ops = 2 + static_cast<int>(random.Below(40));
+    for (int op = 0; op < ops; ++op) {
+      std::vector<double> seconds;
+      for (int d = 0; d < kDevices; ++d) seconds.push_back(random.Uniform(0.1, 2));
+      problem.AddOp(seconds);
+      for (int from = 0; from < op; ++from) {
+        if (random.Uniform() < 3.0 / ops) problem.AddEdge(from, op, random.Uniform(0.1, 2));
+      }
+    }
+    std::vector<int> renamed = {0, 1, 2, 3, 4};
+    for (std::size_t d = renamed.size(); d > 1; --d) std::swap(renamed[d - 1], renamed[random.Below(d)]);
+    ProblemBuilder other = problem;
+    for (int d = 0; d < kDevices; ++d)
+      other.machine.devices[static_cast<std::size_t>(renamed[static_cast<std::size_t>(d)])] =
+          problem.machine.devices[static_cast<std::size_t>(d)];
+    for (Link& link : other.machine.links) {
+      link.from = renamed[static_cast<std::size_t>(link.from)];
+      link.to = renamed[static_cast<std::size_t>(link.to)];
+    }
+    const CostedGraph costed = problem.Price();
+    const CostedGraph permuted = other.Price();
+    for (const Named& heuristic : kAll) {
+      if (std::string(heuristic.name) == "list") continue;
+      PlannedAssignment expected = heuristic.schedule(costed);
+      for (int& device : expected.assignment.placement) device = renamed[static_cast<std::size_t>(device)];
+      const PlannedAssignment planned = heuristic.schedule(permuted);
+      EXPECT_EQ(planned.assignment.placement, expected.assignment.placement) << heuristic.name << ", problem " << i;
+      EXPECT_EQ(planned.assignment.sequence, expected.assignment.sequence) << heuristic.name << ", problem " << i;
+      EXPECT_DOUBLE_EQ(Simulated(permuted, planned), Simulated(costed, heuristic.schedule(costed))) << heuristic.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace millrace

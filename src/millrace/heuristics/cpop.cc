@@ -10,10 +10,18 @@
 namespace millrace {
 namespace {
 
-// From the entry of highest priority always on to the successor of highest priority.
+// From the entry of highest priority always on to the successor of highest priority. All groups of the path have one
+// priority but for rounding, and a group may have several of them as successors: the first in topological order is
+// next, since the others follow it.
 std::vector<int> CriticalPath(const CostedGraph& costed, const std::vector<double>& priorities) {
-  const auto higher = [&priorities](int group, int than) {
-    return than < 0 || priorities[static_cast<std::size_t>(group)] > priorities[static_cast<std::size_t>(than)];
+  constexpr double kRounding = 1e-9;
+  const std::vector<int> position = TopologicalPositions(costed);
+  const auto higher = [&](int group, int than) {
+    if (than < 0) return true;
+    const double here = priorities[static_cast<std::size_t>(group)];
+    const double there = priorities[static_cast<std::size_t>(than)];
+    if (std::abs(here - there) > kRounding * there) return here > there;
+    return position[static_cast<std::size_t>(group)] < position[static_cast<std::size_t>(than)];
   };
   int next = -1;
   for (const std::int32_t group : costed.topological_order) {
