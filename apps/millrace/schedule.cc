@@ -60,6 +60,7 @@ struct Outcome {
   double fusion_free_bound = 0;
   std::int64_t samples = 0;
   double wall_seconds = 0;
+  bool frugal = false;
 };
 
 Outcome FindPlan(const ComputationGraph& graph, const Machine& machine, const ScheduleOptions& options,
@@ -84,6 +85,7 @@ Outcome FindPlan(const ComputationGraph& graph, const Machine& machine, const Sc
   outcome.lower_bound = LowerBound(costed);
   outcome.fusion_free_bound = FusionFreeBound(graph, machine);
   outcome.samples = best->offered;
+  outcome.frugal = best->frugal;
   outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   outcome.record.graph_name = graph.name();
   outcome.record.graph_hash = GraphHash(graph);
@@ -121,6 +123,10 @@ int Schedule(const CommandLine& line, const ScheduleOptions& options) {
   const Machine machine = LoadMachine(options.machine);
   const Outcome outcome = FindPlan(loaded.graph, machine, options, *source, line.common.seed);
   StopIfInterrupted();
+  if (outcome.frugal && !line.common.quiet) {
+    fmt::print(stderr, "millrace: warning: no plan of {} fits in memory; this one spares memory before time\n",
+               outcome.record.method);
+  }
   if (!options.output.empty()) WriteFileAtomically(options.output, PlanJson(outcome.record));
   Print(line, outcome, options.output);
   return 0;
@@ -153,7 +159,9 @@ void AddSchedule(CommandLine& line) {
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   verb->add_option("--iterations", options->iterations, "Steps of a method that searches")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
-  verb->add_option("--time-limit", options->time_limit, "Seconds a method that draws or searches may take")
+  verb->add_option("--time-limit", options->time_limit,
+                   "Seconds that drawing, searching and trying again for memory may take together; a method with one "
+                   "answer finishes it")
       ->check(CLI::Validator(CheckTimeLimit, "SECONDS"));
 }
 

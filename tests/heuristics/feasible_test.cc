@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <exception>
 #include <string>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/heuristics/frugal.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
@@ -138,6 +140,129 @@ TEST(RunSourceInMemory, SpreadsAModelThatFitsNoSingleDevice) {
     if (name == "random") continue;
     EXPECT_NE(RunSourceInMemory(*MakeHeuristic(name), costed, {}, random, 1), std::nullopt) << name;
   }
+}
+
+// What lies on each memory at worst under HEFT's plan where memory does not matter.
+std::vector<double> HeftPeaks(const CostedGraph& costed, double& makespan) {
+  Random random(0);
+  const BestOf heft = RunSource(*MakeHeuristic("heft"), costed, {}, random, 1);
+  makespan = heft.kept.front().makespan;
+  const Assignment& assignment = heft.kept.front().assignment;
+  return PeakMemory(costed, assignment, MakeTimeline(costed, assignment));
+}
+
+CostedGraph WithCapacities(CostedGraph costed, const std::vector<double>& capacities) {
+  costed.topology.memory_bytes = capacities;
+  costed.limited_memory = true;
+  return costed;
+}
+
+TEST(RunSourceInMemory, FindsPlansNearWhatHeftNeedsAndLosesNothingWhereThatFits) {
+  Random random(3);
+  for (const double share : {0.6, 0.8, 0.9, 1.0, 1.2, 1.5}) {
+    int found = 0;
+    int tried = 0;
+    for (int i = 0; i < 40; ++i) {
+      testing::RandomProblemOptions options;
+      options.most_ops = 80;
+      const ComputationGraph graph = testing::RandomGraph(random, options);
+      const Machine machine = testing::RandomMachine(random, options);
+      CostedGraph costed;
+      try {
+        costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+      } catch (const std::exception&) {
+        continue;
+      }
+      double unrestricted = 0;
+      std::vector<double> capacities = HeftPeaks(costed, unrestricted);
+      for (double& bytes : capacities) bytes *= share * random.Uniform(0.95, 1.05);
+      costed = WithCapacities(costed, capacities);
+      ++tried;
+      const auto best = RunSourceInMemory(*MakeHeuristic("heft"), costed, {}, random, 1);
+      if (best) {
+        ++found;
+        EXPECT_TRUE(FitsInMemory(costed, best->kept.front().assignment));
+      }
+      double again = 0;
+      if (Fits(costed, HeftPeaks(MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), costed.groups), again))) {
+        ASSERT_TRUE(best) << "problem " << i << " at " << share;
+        EXPECT_LE(best->kept.front().makespan, unrestricted);
+        EXPECT_FALSE(best->frugal);
+      }
+    }
+    std::printf("at %.1f x the peaks of HEFT: %d of %d found\n", share, found, tried);
+    if (share >= 1.2) {
+      EXPECT_EQ(found, tried);
+    }
+  }
+}
+
+TEST(RunSourceInMemory, FindsWhatFitsOneDeviceInAFrugalOrder) {
+  Random random(4);
+  for (int i = 0; i < 60; ++i) {
+    const ComputationGraph graph = testing::RandomGraph(random, {.most_ops = 60, .kinds = false});
+    CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, Cores(1, {})), SingleOpGroups(graph));
+    for (const FrugalRule rule : {FrugalRule::kLeastIncrease, FrugalRule::kDepthFirst}) {
+      const Assignment frugal{std::vector<int>(static_cast<std::size_t>(costed.num_groups), 0),
+                              FrugalOrder(costed, rule)};
+      costed = WithCapacities(costed, PeakMemory(costed, frugal, MakeTimeline(costed, frugal)));
+      for (const std::string& name : HeuristicNames()) {
+        const auto best = RunSourceInMemory(*MakeHeuristic(name), costed, {}, random, 1);
+        ASSERT_TRUE(best) << name << ", problem " << i;
+        EXPECT_TRUE(FitsInMemory(costed, best->kept.front().assignment));
+      }
+    }
+  }
+}
+
+// Asked for plans, it offers one that does not fit, and counts how often.
+class NeverFits : public CandidateSource {
+ public:
+  explicit NeverFits(Assignment offer) : offer_(std::move(offer)) {}
+  std::string name() const override { return "never fits"; }
+  void Propose(const CostedGraph&, const SourceBudget&, Random&,
+               const std::function<void(Assignment)>& offer) const override {
+    ++asked;
+    offer(offer_);
+  }
+  mutable int asked = 0;
+
+ private:
+  Assignment offer_;
+};
+
+TEST(RunSourceInMemory, SaysThatAFrugalPlanIsNotTheSourcesOwn) {
+  const ComputationGraph graph = TwoOps(6, 6);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, Cores(2, 10.0)), SingleOpGroups(graph));
+  Random random(0);
+  const auto best = RunSourceInMemory(NeverFits({{0, 0}, {0, 1}}), costed, {}, random, 1);
+  ASSERT_TRUE(best);
+  EXPECT_TRUE(best->frugal);
+  EXPECT_DOUBLE_EQ(best->kept.front().makespan, 4);
+}
+
+TEST(RunSourceInMemory, BeginsNoTryOnceItsTimeIsUp) {
+  const ComputationGraph graph = TwoOps(6, 11);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, Cores(2, 10.0)), SingleOpGroups(graph));
+  const NeverFits source({{0, 0}, {0, 1}});
+  SourceBudget budget;
+  budget.seconds = 1e-12;
+  Random random(0);
+  EXPECT_EQ(RunSourceInMemory(source, costed, budget, random, 1), std::nullopt);
+  EXPECT_EQ(source.asked, 1);
+}
+
+TEST(RunSourceInMemory, TriesLessOftenWhereATryIsDear) {
+  const ComputationGraph graph = TwoOps(6, 11);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, Cores(2, 10.0)), SingleOpGroups(graph));
+  const NeverFits cheap({{0, 0}, {0, 1}}), dear({{0, 0}, {0, 1}});
+  Random random(0);
+  SourceBudget budget;
+  EXPECT_EQ(RunSourceInMemory(cheap, costed, budget, random, 1), std::nullopt);
+  budget.samples = 100'000'000;
+  EXPECT_EQ(RunSourceInMemory(dear, costed, budget, random, 1), std::nullopt);
+  EXPECT_EQ(cheap.asked, 18);
+  EXPECT_EQ(dear.asked, 4);
 }
 
 }  // namespace

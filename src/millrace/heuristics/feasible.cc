@@ -2,17 +2,23 @@
 #include "millrace/heuristics/feasible.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
+
+#include "millrace/heuristics/frugal.h"
 
 namespace millrace {
 namespace {
 
-constexpr int kTargetedTries = 8;
-constexpr int kEvenTries = 8;
-constexpr int kTries = kTargetedTries + kEvenTries;
+constexpr int kMostTries = 16;        // with lowered capacities
+constexpr double kMostVisits = 2e6;   // of (group, device) pairs, over all these tries
 constexpr double kMargin = 0.97;      // lowered a little further than the overflow, or the next try would just miss
 constexpr double kMostLowered = 0.5;  // in one try: an overflow says little about a plan that is very different
+
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 // The share of all capacity that the weights alone need; 0 where some memory has no limit.
 double WeightShare(const CostedGraph& costed) {
@@ -30,33 +36,111 @@ void LowerWhereOverfull(const CostedGraph& costed, const std::vector<double>& pe
   }
 }
 
+CostedGraph WithoutLimits(const CostedGraph& costed) {
+  CostedGraph free = costed;
+  free.limited_memory = false;
+  std::fill(free.topology.memory_bytes.begin(), free.topology.memory_bytes.end(), kUnlimited);
+  return free;
+}
+
+class Tries {
+ public:
+  Tries(const CostedGraph& costed, const SourceBudget& budget, Random& random, std::size_t most)
+      : costed_(costed), budget_(budget), random_(random), most_(most), begin_(Clock::now()) {}
+
+  bool found() const { return !all_.kept.empty(); }
+  BestOf& all() { return all_; }
+
+  bool OutOfTime() const { return Left() <= 0; }
+
+  // May take this share of the time that is left, where time is limited.
+  BestOf Try(const CandidateSource& source, const CostedGraph& shown, double share) {
+    SourceBudget budget = budget_;
+    if (budget_.seconds) budget.seconds = Left() * share;
+    BestOf best = RunSourceShown(source, shown, costed_, budget, random_, most_);
+    all_.offered += best.offered;
+    all_.overfull += best.overfull;
+    for (const RatedAssignment& rated : best.kept) {
+      const auto same = [&rated](const RatedAssignment& other) { return other.assignment == rated.assignment; };
+      if (std::none_of(all_.kept.begin(), all_.kept.end(), same)) all_.kept.push_back(rated);
+    }
+    std::stable_sort(all_.kept.begin(), all_.kept.end(),
+                     [](const RatedAssignment& a, const RatedAssignment& b) { return a.makespan < b.makespan; });
+    if (all_.kept.size() > most_) all_.kept.resize(most_);
+    return best;
+  }
+
+  // Lowers what the source sees until something fits: first each overfull memory by as much as the nearest offer
+  // overflowed it, then all evenly. `peaks`: of that nearest offer.
+  void TryLowered(const CandidateSource& source, std::vector<double> peaks, int tries, double share) {
+    CostedGraph shown = costed_;
+    std::vector<double>& limits = shown.topology.memory_bytes;
+    const double weights = std::max(WeightShare(costed_), 0.1);
+    const int targeted = (tries + 1) / 2;
+    const int even = tries - targeted;
+    for (int attempt = 0; attempt < tries && !OutOfTime() && !peaks.empty(); ++attempt) {
+      if (attempt < targeted) {
+        LowerWhereOverfull(costed_, peaks, limits);
+      } else {
+        const double lowered = std::pow(weights, static_cast<double>(attempt - targeted + 1) / even);
+        for (std::size_t memory = 0; memory < limits.size(); ++memory)
+          limits[memory] = costed_.topology.memory_bytes[memory] * lowered;
+      }
+      const BestOf best = Try(source, shown, share / (tries - attempt));
+      if (found()) return;
+      peaks = best.nearest_peaks;
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double Left() const {
+    if (!budget_.seconds) return kUnlimited;
+    return std::max(0.0, *budget_.seconds - std::chrono::duration<double>(Clock::now() - begin_).count());
+  }
+
+  const CostedGraph& costed_;
+  const SourceBudget& budget_;
+  Random& random_;
+  std::size_t most_;
+  Clock::time_point begin_;
+  BestOf all_;
+};
+
+// Fewer on large graphs and for sources that draw many samples; where time is limited, that decides how many.
+int MostTries(const CostedGraph& costed, const SourceBudget& budget) {
+  const double samples = budget.seconds ? 1.0 : static_cast<double>(std::max<std::int64_t>(1, budget.samples));
+  const double visits = static_cast<double>(costed.num_groups) * costed.num_devices * samples;
+  return static_cast<int>(std::clamp(kMostVisits / std::max(1.0, visits), 2.0, static_cast<double>(kMostTries)));
+}
+
 }  // namespace
 
 std::optional<BestOf> RunSourceInMemory(const CandidateSource& source, const CostedGraph& costed,
                                         const SourceBudget& budget, Random& random, std::size_t most) {
-  SourceBudget first = budget;
-  if (costed.limited_memory && budget.seconds) first.seconds = *budget.seconds / 2;
-  BestOf best = RunSource(source, costed, first, random, most);
-  if (!best.kept.empty()) return best;
-  if (!costed.limited_memory || best.nearest_peaks.empty()) return std::nullopt;
-  SourceBudget further = budget;
-  if (budget.seconds) further.seconds = *budget.seconds / 2 / kTries;
-  CostedGraph shown = costed;
-  std::vector<double>& limits = shown.topology.memory_bytes;
-  const double share = WeightShare(costed);
-  for (int attempt = 0; attempt < kTries; ++attempt) {
-    if (attempt < kTargetedTries) {
-      LowerWhereOverfull(costed, best.nearest_peaks, limits);
-    } else {
-      const double lowered = std::pow(std::max(share, 0.1), (attempt - kTargetedTries + 1.0) / kEvenTries);
-      for (std::size_t memory = 0; memory < limits.size(); ++memory)
-        limits[memory] = costed.topology.memory_bytes[memory] * lowered;
-    }
-    best = RunSourceShown(source, shown, costed, further, random, most);
-    if (!best.kept.empty()) return best;
-    if (best.nearest_peaks.empty()) return std::nullopt;  // it offered nothing at all
+  if (!costed.limited_memory) {
+    BestOf best = RunSource(source, costed, budget, random, most);
+    if (best.kept.empty()) return std::nullopt;
+    return best;
   }
-  return std::nullopt;
+  Tries tries(costed, budget, random, most);
+  const BestOf free = tries.Try(source, WithoutLimits(costed), 0.4);
+  if (free.offered == 0 || most == 0) return std::nullopt;
+  const bool settled = tries.found() && free.overfull == 0 && !budget.seconds;
+  if (!settled && !tries.OutOfTime()) {
+    const BestOf careful = tries.Try(source, costed, tries.found() ? 1.0 : 0.5);
+    const int more = MostTries(costed, budget);
+    if (!tries.found()) tries.TryLowered(source, careful.nearest_peaks, more, 0.7);
+    if (!tries.found() && !tries.OutOfTime()) {
+      const std::unique_ptr<CandidateSource> frugal = MakeFrugal();
+      tries.all().frugal = true;
+      const BestOf sparing = tries.Try(*frugal, costed, 1.0);
+      if (!tries.found()) tries.TryLowered(*frugal, sparing.nearest_peaks, more, 1.0);
+    }
+  }
+  if (!tries.found()) return std::nullopt;
+  return std::move(tries.all());
 }
 
 }  // namespace millrace

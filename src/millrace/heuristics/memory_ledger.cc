@@ -1,43 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/heuristics/memory_ledger.h"
 
-#include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace millrace {
-namespace {
-
-std::span<const std::int32_t> Row(const std::vector<std::int32_t>& offsets, const std::vector<std::int32_t>& values,
-                                  int row) {
-  const auto begin = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
-  return std::span(values).subspan(begin, static_cast<std::size_t>(offsets[static_cast<std::size_t>(row) + 1]) - begin);
-}
-
-// Rows of tensors from (group, tensor) pairs given in ascending order of tensor.
-void FillRows(int groups, const std::vector<std::pair<std::int32_t, std::int32_t>>& pairs,
-              std::vector<std::int32_t>& offsets, std::vector<std::int32_t>& values) {
-  offsets.assign(static_cast<std::size_t>(groups) + 1, 0);
-  for (const auto& [group, tensor] : pairs) ++offsets[static_cast<std::size_t>(group) + 1];
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  values.resize(pairs.size());
-  std::vector<std::int32_t> next(offsets.begin(), offsets.end() - 1);
-  for (const auto& [group, tensor] : pairs)
-    values[static_cast<std::size_t>(next[static_cast<std::size_t>(group)]++)] = tensor;
-}
-
-}  // namespace
 
 MemoryLedger::MemoryLedger(const CostedGraph& costed) : costed_(costed) {
   if (!costed.limited_memory) return;
-  std::vector<std::pair<std::int32_t, std::int32_t>> reads, made;
-  for (std::size_t t = 0; t < costed.tensors.size(); ++t) {
-    const auto tensor = static_cast<std::int32_t>(t);
-    if (costed.tensors[t].producer >= 0) made.push_back({costed.tensors[t].producer, tensor});
-    for (const std::int32_t reader : costed.Readers(costed.tensors[t])) reads.push_back({reader, tensor});
-  }
-  FillRows(costed.num_groups, reads, read_offsets_, reads_);
-  FillRows(costed.num_groups, made, made_offsets_, made_);
+  tensors_ = GroupTensors(costed);
   colocation_weights_.assign(static_cast<std::size_t>(costed.num_colocations), 0.0);
   for (std::size_t g = 0; g < costed.colocation.size(); ++g) {
     if (costed.colocation[g] >= 0)
@@ -56,9 +26,6 @@ void MemoryLedger::Clear() {
   for (std::size_t t = 0; t < costed_.tensors.size(); ++t) unplaced_readers_[t] = costed_.tensors[t].num_readers;
 }
 
-std::span<const std::int32_t> MemoryLedger::Reads(int group) const { return Row(read_offsets_, reads_, group); }
-std::span<const std::int32_t> MemoryLedger::Makes(int group) const { return Row(made_offsets_, made_, group); }
-
 double MemoryLedger::NewWeights(int group) const {
   const std::int32_t colocation = costed_.colocation[static_cast<std::size_t>(group)];
   if (colocation < 0) return costed_.weight_bytes[static_cast<std::size_t>(group)];
@@ -67,16 +34,24 @@ double MemoryLedger::NewWeights(int group) const {
              : colocation_weights_[static_cast<std::size_t>(colocation)];
 }
 
+double MemoryLedger::Added(int group, int device) const {
+  if (!costed_.limited_memory) return 0;
+  const int memory = costed_.topology.memory_of[static_cast<std::size_t>(device)];
+  double bytes = NewWeights(group);
+  for (const std::int32_t tensor : tensors_.MadeBy(group))
+    bytes += costed_.tensors[static_cast<std::size_t>(tensor)].bytes;
+  for (const std::int32_t tensor : tensors_.ReadBy(group)) {
+    if (present_[At(tensor, memory)] == 0) bytes += costed_.tensors[static_cast<std::size_t>(tensor)].bytes;
+  }
+  return bytes;
+}
+
 double MemoryLedger::Fullness(int group, int device) const {
   if (!costed_.limited_memory) return 0;
   const int memory = costed_.topology.memory_of[static_cast<std::size_t>(device)];
   const double capacity = costed_.topology.memory_bytes[static_cast<std::size_t>(memory)];
   if (capacity == std::numeric_limits<double>::infinity()) return 0;
-  double bytes = used_[static_cast<std::size_t>(memory)] + NewWeights(group);
-  for (const std::int32_t tensor : Makes(group)) bytes += costed_.tensors[static_cast<std::size_t>(tensor)].bytes;
-  for (const std::int32_t tensor : Reads(group)) {
-    if (present_[At(tensor, memory)] == 0) bytes += costed_.tensors[static_cast<std::size_t>(tensor)].bytes;
-  }
+  const double bytes = used_[static_cast<std::size_t>(memory)] + Added(group, device);
   if (bytes <= 0) return 0;
   return capacity > 0 ? bytes / capacity : std::numeric_limits<double>::infinity();
 }
@@ -98,12 +73,12 @@ void MemoryLedger::Place(int group, int device) {
   used += NewWeights(group);
   const std::int32_t colocation = costed_.colocation[static_cast<std::size_t>(group)];
   if (colocation >= 0) colocation_placed_[static_cast<std::size_t>(colocation)] = 1;
-  for (const std::int32_t tensor : Makes(group)) {
+  for (const std::int32_t tensor : tensors_.MadeBy(group)) {
     present_[At(tensor, memory)] = 1;
     used += costed_.tensors[static_cast<std::size_t>(tensor)].bytes;
     if (unplaced_readers_[static_cast<std::size_t>(tensor)] == 0) Release(tensor);
   }
-  for (const std::int32_t tensor : Reads(group)) {
+  for (const std::int32_t tensor : tensors_.ReadBy(group)) {
     std::uint8_t& present = present_[At(tensor, memory)];
     if (present == 0) used += costed_.tensors[static_cast<std::size_t>(tensor)].bytes;
     present = 1;

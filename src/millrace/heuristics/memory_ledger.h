@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
+#include "millrace/heuristics/group_tensors.h"
 
 // How full each memory will be, judged while a schedule is being built and times are not final. Bytes.
 namespace millrace {
@@ -24,6 +24,10 @@ class MemoryLedger {
   // that has no device yet, the weights of all members count.
   double Fullness(int group, int device) const;
 
+  // Bytes that placing the group on the device would add to what lies there while it runs; 0 where no memory is
+  // limited.
+  double Added(int group, int device) const;
+
   void Place(int group, int device);
 
  private:
@@ -31,14 +35,11 @@ class MemoryLedger {
     return static_cast<std::size_t>(tensor) * static_cast<std::size_t>(costed_.topology.num_memories) +
            static_cast<std::size_t>(memory);
   }
-  std::span<const std::int32_t> Reads(int group) const;
-  std::span<const std::int32_t> Makes(int group) const;
   double NewWeights(int group) const;
   void Release(std::int32_t tensor);
 
   const CostedGraph& costed_;
-  std::vector<std::int32_t> read_offsets_, reads_;  // tensors (indices of costed.tensors) by reading group
-  std::vector<std::int32_t> made_offsets_, made_;   // by producing group
+  GroupTensors tensors_;
   std::vector<double> colocation_weights_;
   std::vector<std::uint8_t> colocation_placed_;
   std::vector<std::uint8_t> present_;  // by tensor and memory

@@ -41,6 +41,10 @@ class PartialSchedule {
   // Can it run there: the device knows its ops, its colocation is there or nowhere yet, memory seems to suffice?
   bool MayRun(int group, int device) const;
 
+  // As MemoryLedger says: how full the device's memory would be with the group on it, and the bytes that would add.
+  double Fullness(int group, int device) const { return memory_.Fullness(group, device); }
+  double AddedBytes(int group, int device) const { return memory_.Added(group, device); }
+
   // Seconds the unplaced rest of the group's colocation would take on the device; 0 once the device is settled. A
   // choice for one member binds them all, so it should count what they cost.
   double RestOfColocation(int group, int device) const;
