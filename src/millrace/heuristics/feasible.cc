@@ -14,7 +14,7 @@ namespace millrace {
 namespace {
 
 constexpr int kMostTries = 16;        // with lowered capacities
-constexpr double kMostVisits = 2e6;   // of (group, device) pairs, over all these tries
+constexpr double kMostVisits = 3e6;   // of (group, device) pairs, over all these tries
 constexpr double kMargin = 0.97;      // lowered a little further than the overflow, or the next try would just miss
 constexpr double kMostLowered = 0.5;  // in one try: an overflow says little about a plan that is very different
 
@@ -108,11 +108,10 @@ class Tries {
   BestOf all_;
 };
 
-// Fewer on large graphs and for sources that draw many samples; where time is limited, that decides how many.
-int MostTries(const CostedGraph& costed, const SourceBudget& budget) {
-  const double samples = budget.seconds ? 1.0 : static_cast<double>(std::max<std::int64_t>(1, budget.samples));
-  const double visits = static_cast<double>(costed.num_groups) * costed.num_devices * samples;
-  return static_cast<int>(std::clamp(kMostVisits / std::max(1.0, visits), 2.0, static_cast<double>(kMostTries)));
+// How often a source that makes so many offers is tried again: less often on large graphs.
+int MostTries(const CostedGraph& costed, double offers, double least) {
+  const double visits = std::max(1.0, static_cast<double>(costed.num_groups) * costed.num_devices * offers);
+  return static_cast<int>(std::clamp(kMostVisits / visits, least, static_cast<double>(kMostTries)));
 }
 
 }  // namespace
@@ -130,13 +129,14 @@ std::optional<BestOf> RunSourceInMemory(const CandidateSource& source, const Cos
   const bool settled = tries.found() && free.overfull == 0 && !budget.seconds;
   if (!settled && !tries.OutOfTime()) {
     const BestOf careful = tries.Try(source, costed, tries.found() ? 1.0 : 0.5);
-    const int more = MostTries(costed, budget);
-    if (!tries.found()) tries.TryLowered(source, careful.nearest_peaks, more, 0.7);
+    // Where time is limited, that decides how many samples are drawn.
+    const double samples = budget.seconds ? 1.0 : static_cast<double>(std::max<std::int64_t>(1, budget.samples));
+    if (!tries.found()) tries.TryLowered(source, careful.nearest_peaks, MostTries(costed, samples, 2), 0.7);
     if (!tries.found() && !tries.OutOfTime()) {
       const std::unique_ptr<CandidateSource> frugal = MakeFrugal();
       tries.all().frugal = true;
       const BestOf sparing = tries.Try(*frugal, costed, 1.0);
-      if (!tries.found()) tries.TryLowered(*frugal, sparing.nearest_peaks, more, 1.0);
+      if (!tries.found()) tries.TryLowered(*frugal, sparing.nearest_peaks, MostTries(costed, kFrugalOffers, 0), 1.0);
     }
   }
   if (!tries.found()) return std::nullopt;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <optional>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 #include "millrace/errors/interrupt.h"
 #include "millrace/heuristics/group_tensors.h"
@@ -100,18 +102,24 @@ class FrugalQueue {
   int next_turn_ = 0;
 };
 
-// The device of each memory where everything together takes the least, if it can run everything.
-std::vector<int> DevicesForAll(const CostedGraph& costed) {
+// The device that can run everything and has the most memory, of those the fastest; nothing where none can. What lies
+// in memory at worst does not depend on how fast a lone device is.
+std::optional<int> DeviceForAll(const CostedGraph& costed) {
   const auto devices = static_cast<std::size_t>(costed.num_devices);
   std::vector<double> totals(devices, 0.0);
   for (std::size_t pair = 0; pair < costed.seconds.size(); ++pair) totals[pair % devices] += costed.seconds[pair];
-  std::vector<int> best(static_cast<std::size_t>(costed.topology.num_memories), -1);
-  for (std::size_t d = 0; d < devices; ++d) {
-    int& chosen = best[static_cast<std::size_t>(costed.topology.memory_of[d])];
-    if (std::isfinite(totals[d]) && (chosen < 0 || totals[d] < totals[static_cast<std::size_t>(chosen)]))
-      chosen = static_cast<int>(d);
+  const auto worse = [&](int a, int b) {
+    const auto key = [&](int device) {
+      const auto d = static_cast<std::size_t>(device);
+      return std::pair(costed.topology.memory_bytes[static_cast<std::size_t>(costed.topology.memory_of[d])],
+                       -totals[d]);
+    };
+    return key(a) < key(b);
+  };
+  std::optional<int> best;
+  for (int device = 0; device < costed.num_devices; ++device) {
+    if (std::isfinite(totals[static_cast<std::size_t>(device)]) && (!best || worse(*best, device))) best = device;
   }
-  std::erase(best, -1);
   return best;
 }
 
@@ -144,12 +152,13 @@ class Frugal : public CandidateSource {
 
   void Propose(const CostedGraph& costed, const SourceBudget&, Random&,
                const std::function<void(Assignment)>& offer) const override {
+    const std::optional<int> home = DeviceForAll(costed);
     const double per_byte = SecondsPerByte(costed);
     const std::vector<std::vector<int>> orders = {
         FrugalOrder(costed, FrugalRule::kLeastIncrease), FrugalOrder(costed, FrugalRule::kDepthFirst),
         std::vector<int>(costed.topological_order.begin(), costed.topological_order.end())};
     for (const std::vector<int>& order : orders) {
-      for (const int device : DevicesForAll(costed)) offer({std::vector<int>(order.size(), device), order});
+      if (home) offer({std::vector<int>(order.size(), *home), order});
       if (costed.num_devices == 1) continue;
       for (const double weight : kByteWeights) {
         offer(PlaceInOrder(costed, order, [&](const PartialSchedule& schedule, int group, int device) {

@@ -21,9 +21,11 @@ enum class FrugalRule {
 // Problems", SIAM J. Computing 1975), which is NP-hard for graphs that are no trees.
 std::vector<int> FrugalOrder(const CostedGraph& costed, FrugalRule rule);
 
-// Offers each order, and the topological one, with several placements: everything on one device, for the fastest device
-// of each memory; and for each group in turn a device that seems to have room (MemoryLedger), chosen by where it
-// finishes first, where it adds the fewest bytes, where most room is left, or the last one used. Needs no budget.
+// Offers each order, and the topological one, with several placements: everything on the device with the most memory;
+// and for each group in turn a device that seems to have room (MemoryLedger), where it adds the fewest bytes, where
+// most room is left, or where it finishes first, with a byte it adds there counted as a delay, from not at all to a
+// lot. Needs no budget: kFrugalOffers at most.
+inline constexpr int kFrugalOffers = 24;
 std::unique_ptr<CandidateSource> MakeFrugal();
 
 }  // namespace millrace
