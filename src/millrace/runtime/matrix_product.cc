@@ -58,8 +58,9 @@ class PackedProduct : public PrimitiveKernel {
     weights_ = ConstantOf(model, node.inputs[1])->AsFloats();
     PrepareBias(model, node);
     ScaleWeights();
-    // One row streams the weights once, whoever holds which row: columns are what can be shared then.
-    const bool by_rows = rows_ >= kRowsWorthSharing * workers();
+    // Shared out by rows every worker reads all weights, by columns every worker reads all rows: the smaller of the two
+    // is what should be read twice.
+    const bool by_rows = rows_ >= kRowsWorthSharing * workers() && rows_ >= product_.columns;
     for (int worker = 0; worker < workers(); ++worker) {
       const Share rows = by_rows ? ShareOf(rows_, workers(), worker) : Share{0, rows_};
       const Share columns =
