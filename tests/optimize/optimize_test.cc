@@ -90,6 +90,16 @@ TEST(Optimize, MeasuresAtMostTopKPlansBesideTheBaselines) {
   EXPECT_LE(result.candidates.size(), 3 + result.baselines.size());
 }
 
+TEST(Optimize, AnswersWithinItsTimeLimitThoughItsSearchesAskForMore) {
+  const LoadedGraph loaded = Layered(300, 1, 10);
+  OptimizeOptions options = On("sim:noise");
+  options.samples = 1'000'000'000;
+  options.iterations = 1'000'000'000'000;
+  options.time_limit = 1.0;
+  const OptimizeResult result = Optimize(loaded, kFour, options, kNoProgress);
+  EXPECT_TRUE(result.best.target_seconds);
+}
+
 TEST(Optimize, RefusesToExecuteAGraphWithoutAModel) {
   EXPECT_THROW(Optimize(Layered(10, 1, 1), *MachinePreset("this"), On("cpu"), kNoProgress), InvalidInput);
 }

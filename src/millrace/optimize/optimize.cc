@@ -27,6 +27,7 @@ namespace {
 // Shares of the time limit, and the effort, of each stage.
 struct Effort {
   double profile_share = 0.4;
+  double source_share = 0.05;     // of what is left after profiling, for each sampling or searching source
   double race_share = 0.7;        // of what is left after the pool
   double profile_seconds = 0.02;  // per group and kind
   double race_seconds = 60;
@@ -249,6 +250,7 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
   pool_options.iterations = IterationsFor(options, result.graph);
   pool_options.keep_per_source = KeepPerSource(result.graph);
   pool_options.seed = options.seed;
+  if (std::isfinite(deadline.Left())) pool_options.seconds = effort.source_share * deadline.Left();
   const Pool pool = MakePool(*proxy, FusionChoices(*proxy), pool_options,
                              [&progress](int done, int total) { progress("propose", done, total); });
   result.proposed = pool.proposed;

@@ -59,6 +59,7 @@ Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const P
   SourceBudget budget;
   budget.samples = std::max<std::int64_t>(1, options.samples / static_cast<std::int64_t>(fusions.size()));
   budget.iterations = options.iterations;
+  budget.seconds = options.seconds;
   Pool pool;
   int done = 0;
   for (std::size_t f = 0; f < fusions.size(); ++f) {

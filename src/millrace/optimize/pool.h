@@ -23,6 +23,7 @@ struct PoolOptions {
   std::vector<std::string> methods;        // heuristics/candidate_source.h; empty: all
   std::int64_t samples = 1000;             // plans of sources that sample, over all fusion choices
   std::optional<std::int64_t> iterations;  // steps of each search; by default its own choice
+  std::optional<double> seconds;           // that each sampling or searching source may take
   std::size_t keep_per_source = 64;        // best plans of one source and fusion choice that stay
   std::uint64_t seed = 0;
 };
