@@ -124,7 +124,8 @@ int Schedule(const CommandLine& line, const ScheduleOptions& options) {
   const Outcome outcome = FindPlan(loaded.graph, machine, options, *source, line.common.seed);
   StopIfInterrupted();
   if (outcome.frugal && !line.common.quiet) {
-    fmt::print(stderr, "millrace: warning: no plan of {} fits in memory; this one spares memory before time\n",
+    fmt::print(stderr,
+               "millrace: warning: no plan of {} fits in memory as it is; this one was changed to fit, or made to\n",
                outcome.record.method);
   }
   if (!options.output.empty()) WriteFileAtomically(options.output, PlanJson(outcome.record));

@@ -53,6 +53,7 @@ class Keeper {
     const double fullness = WorstFullness(costed_, peaks);
     if (best_.nearest_peaks.empty() || fullness < least_fullness_) {
       best_.nearest_peaks = std::move(peaks);
+      best_.nearest = assignment;
       least_fullness_ = fullness;
     }
     return false;

@@ -20,7 +20,8 @@ struct BestOf {
   std::int64_t offered = 0;
   std::int64_t overfull = 0;          // looked good enough to keep and did not fit
   std::vector<double> nearest_peaks;  // by memory: of the offer that overflowed the least; empty without one
-  bool frugal = false;                // not the source's own: nothing of that fitted (feasible.h)
+  Assignment nearest;                 // that offer
+  bool frugal = false;                // changed or made to fit: nothing the source offered did (feasible.h)
 };
 
 // Keeps the `most` best offers. StopIfInterrupted between offers.

@@ -8,13 +8,20 @@
 #include <utility>
 #include <vector>
 
+#include "millrace/errors/interrupt.h"
 #include "millrace/heuristics/frugal.h"
+#include "millrace/heuristics/repair.h"
+#include "millrace/simulate/timeline.h"
 
 namespace millrace {
 namespace {
 
-constexpr int kMostTries = 16;        // with lowered capacities
-constexpr double kMostVisits = 3e6;   // of (group, device) pairs, over all these tries
+constexpr int kMostTries = 16;         // with lowered capacities
+constexpr double kMostVisits = 3e6;    // of (group, device) pairs, over all these tries
+constexpr double kRepairVisits = 4e6;  // of groups, over all moves of one repair
+constexpr double kMostMoves = 2000;    // of one repair
+constexpr double kMovesPerGroup = 40;
+constexpr double kFewestMoves = 200;  // that visits must leave, or a repair is hopeless
 constexpr double kMargin = 0.97;      // lowered a little further than the overflow, or the next try would just miss
 constexpr double kMostLowered = 0.5;  // in one try: an overflow says little about a plan that is very different
 
@@ -92,6 +99,22 @@ class Tries {
     }
   }
 
+  void Repair(const BestOf& near) {
+    const double moves = kRepairVisits / std::max(1, costed_.num_groups);
+    if (near.nearest_peaks.empty() || moves < kFewestMoves) return;
+    const double worth = std::min({moves, kMostMoves, kMovesPerGroup * costed_.num_groups});
+    Random random = random_.Fork(0);
+    const auto stop = [this] {
+      StopIfInterrupted();
+      return OutOfTime();
+    };
+    std::optional<Assignment> repaired =
+        MoveUntilItFits(costed_, near.nearest, static_cast<std::int64_t>(worth), stop, random);
+    if (!repaired) return;
+    const double makespan = MakeTimeline(costed_, *repaired).makespan;
+    all_.kept.push_back({*std::move(repaired), makespan});
+  }
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -132,11 +155,15 @@ std::optional<BestOf> RunSourceInMemory(const CandidateSource& source, const Cos
     // Where time is limited, that decides how many samples are drawn.
     const double samples = budget.seconds ? 1.0 : static_cast<double>(std::max<std::int64_t>(1, budget.samples));
     if (!tries.found()) tries.TryLowered(source, careful.nearest_peaks, MostTries(costed, samples, 2), 0.7);
+    if (!tries.found()) {
+      tries.all().frugal = true;
+      tries.Repair(careful);
+    }
     if (!tries.found() && !tries.OutOfTime()) {
       const std::unique_ptr<CandidateSource> frugal = MakeFrugal();
-      tries.all().frugal = true;
-      const BestOf sparing = tries.Try(*frugal, costed, 1.0);
-      if (!tries.found()) tries.TryLowered(*frugal, sparing.nearest_peaks, MostTries(costed, kFrugalOffers, 0), 1.0);
+      const BestOf sparing = tries.Try(*frugal, costed, 0.5);
+      if (!tries.found()) tries.TryLowered(*frugal, sparing.nearest_peaks, MostTries(costed, kFrugalOffers, 0), 0.5);
+      if (!tries.found()) tries.Repair(sparing);
     }
   }
   if (!tries.found()) return std::nullopt;
