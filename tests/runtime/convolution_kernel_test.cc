@@ -162,7 +162,8 @@ TEST(FusedConvolution, FoldsNormalisationAndEndsInEveryActivation) {
        {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "Elu", "HardSwish", "HardSigmoid", "Selu", "Softplus"}) {
     for (const ConvolutionCase& of :
          {ConvolutionCase{.channels = 20, .outputs = 36}, ConvolutionCase{.channels = 3, .outputs = 20},
-          ConvolutionCase{.channels = 36, .outputs = 36, .groups = 36}}) {
+          ConvolutionCase{.channels = 36, .outputs = 36, .groups = 36},
+          ConvolutionCase{.channels = 68, .outputs = 136, .groups = 4}}) {
       SCOPED_TRACE(activation);
       Random random(5);
       ModelMaker maker;
@@ -202,6 +203,24 @@ TEST(FusedConvolution, AddsAResidualBeforeItsActivation) {
         ExpectGroupMatches(maker.model(), random);
       }
     }
+  }
+}
+
+TEST(FusedConvolution, AddsAResidualToGroupsThatBlocksOfChannelsDoNotFit) {
+  for (const std::int64_t images : {1, 3}) {
+    Random random(7);
+    ModelMaker maker;
+    const ConvolutionCase of{.images = images, .channels = 68, .outputs = 136, .groups = 4};
+    const Shape shape = {images, 136, 7, 7};
+    const int source = AddSource(maker, of);
+    const int residual = maker.Input(shape);
+    int value = AddConvolution(maker, random, of, source);
+    std::vector<int> inputs = NormalizationConstants(maker, random, 136);
+    inputs.insert(inputs.begin(), value);
+    value = maker.Node("BatchNormalization", inputs, shape);
+    value = maker.Node("Sum", {value, residual}, shape);
+    maker.Node("Relu", {value}, shape);
+    ExpectGroupMatches(maker.model(), random);
   }
 }
 
