@@ -80,6 +80,7 @@ std::vector<TypeAccount> AccountByType(const ComputationGraph& graph, WorkUnit u
     for (const TensorId tensor : graph.Outputs(id)) account.output_bytes += graph.tensor(tensor).bytes;
   }
   std::vector<TypeAccount> accounts;
+  accounts.reserve(by_type.size());
   for (const auto& [type, account] : by_type) accounts.push_back(account);
   std::stable_sort(accounts.begin(), accounts.end(),
                    [](const TypeAccount& a, const TypeAccount& b) { return a.work > b.work; });

@@ -105,6 +105,7 @@ constexpr std::array kSchedulers = {
 
 std::vector<std::string> HeuristicNames() {
   std::vector<std::string> names;
+  names.reserve(std::size(kSchedulers));
   for (const NamedScheduler& entry : kSchedulers) names.emplace_back(entry.name);
   return names;
 }

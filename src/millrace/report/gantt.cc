@@ -154,6 +154,7 @@ std::map<std::string, std::string> ColourClasses(const std::vector<PlanAccount>&
     for (const TypeShare& share : account.types) seconds[share.type] += share.seconds;
   }
   std::vector<std::pair<double, std::string>> order;
+  order.reserve(seconds.size());
   for (const auto& [type, total] : seconds) order.emplace_back(-total, type);
   std::sort(order.begin(), order.end());
   std::map<std::string, std::string> classes;
