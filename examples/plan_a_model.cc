@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest program that uses the library: plan_a_model MODEL.onnx prints how fast the best plan for this host is and
-// where it puts each op.
+// The smallest program that uses the library: plan_a_model MODEL.onnx prints how fast the best plan for this host is
+// and where it puts each op.
 #include <cstdio>
 #include <exception>
 

@@ -22,7 +22,8 @@ bool FusingPays(const CostModel& model, const std::vector<OpId>& group) {
   for (int device = 0; device < model.topology().num_devices; ++device) {
     double apart = 0;
     for (const OpId op : group) apart += model.GroupSeconds(std::span(&op, 1), device);
-    if (model.GroupSeconds(group, device) <= kDoubt * apart && apart < std::numeric_limits<double>::infinity()) return true;
+    if (model.GroupSeconds(group, device) <= kDoubt * apart && apart < std::numeric_limits<double>::infinity())
+      return true;
   }
   return false;
 }
