@@ -79,7 +79,8 @@ void AddMeasure(CommandLine& line) {
       AddVerb(line, "measure", "Run a plan for time", [&line, options] { return Measure(line, *options); });
   verb->add_option("MODEL", options->model, "ONNX file, or a graph with a sim: or cmd: target")->required();
   verb->add_option("--plan", options->plan, "Plan to measure")->required();
-  verb->add_option("--target", options->target, "cpu | sim:NAME | cmd:WORDS | cmd-sh:LINE")->capture_default_str();
+  verb->add_option("--target", options->target, "cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE")
+      ->capture_default_str();
   verb->add_option("--repetitions", options->repetitions, "Timed runs")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

@@ -57,7 +57,8 @@ void AddOptimize(CommandLine& line) {
   OptimizeOptions& optimize = options->optimize;
   verb->add_option("MODEL", options->model, "ONNX model, or a graph with a sim: or cmd: target")->required();
   verb->add_option("--machine", options->machine, "Preset or machine file")->capture_default_str();
-  verb->add_option("--target", optimize.target, "What plans are measured on: cpu | sim:NAME | cmd:WORDS | cmd-sh:LINE")
+  verb->add_option("--target", optimize.target,
+                   "What plans are measured on: cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE")
       ->capture_default_str();
   verb->add_option("--samples", optimize.samples,
                    "Plans drawn from sampling sources (1000; fewer for very large graphs)")

@@ -84,6 +84,30 @@ TEST(SplitCommand, KeepsQuotedWordsTogether) {
   EXPECT_FALSE(SplitCommand("run --plan={plan}").append_plan);
 }
 
+TEST(ParseCommandTarget, TakesATimeoutBeforeTheColonOnly) {
+  EXPECT_EQ(ParseCommandTarget("cmd:run").options.timeout_seconds, 300);
+  EXPECT_EQ(ParseCommandTarget("cmd,timeout=0.5:run").options.timeout_seconds, 0.5);
+  EXPECT_EQ(ParseCommandTarget("cmd-sh,timeout=1e3:run | tail").options.timeout_seconds, 1000);
+  EXPECT_THAT(ParseCommandTarget("cmd-sh,timeout=7:run: a").command.words,
+              ElementsAre("/bin/sh", "-c", "run: a", "millrace"));
+  const NamedCommand without = ParseCommandTarget("cmd:timeout=2,run ,timeout=3:x");
+  EXPECT_EQ(without.options.timeout_seconds, 300);
+  EXPECT_THAT(without.command.words, ElementsAre("timeout=2,run", ",timeout=3:x"));
+}
+
+TEST_F(CommandTargets, StopACommandAfterTheTimeoutItsNameSays) {
+  const std::string script = Script("sleep 1000; echo 1");
+  for (const std::string& words : {"cmd,timeout=0.2:" + script, "cmd-sh,timeout=0.2:" + script}) {
+    try {
+      Run(words);
+      FAIL() << words;
+    } catch (const MeasurementFailed& failure) {
+      EXPECT_THAT(failure.what(), HasSubstr("within 0.2 seconds"));
+    }
+  }
+  EXPECT_EQ(Run("cmd,timeout=1e300:" + Script("sleep 0.01; echo 2")), 2.0);
+}
+
 TEST_F(CommandTargets, KeepTheTargetsPromises) {
   const std::string words = "cmd:" + Script("echo starting; echo 0.5; echo; echo ' '");
   const auto target = MakeTarget(words, context_);

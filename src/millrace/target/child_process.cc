@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
@@ -25,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kTail = 64U << 10;
-constexpr int kPollMilliseconds = 100;
+constexpr double kPollMilliseconds = 100;
 
 class Descriptor {
  public:
@@ -167,7 +168,7 @@ ChildResult RunChild(const std::vector<std::string>& words, const ChildLimits& l
     if (interrupted || result.ending != ChildEnding::kExited) break;
     std::array<pollfd, 3> watched{
         {{output.read_end(), POLLIN, 0}, {errors.read_end(), POLLIN, 0}, {ended.get(), POLLIN, 0}}};
-    poll(watched.data(), watched.size(), std::clamp(static_cast<int>(left) + 1, 1, kPollMilliseconds));
+    poll(watched.data(), watched.size(), static_cast<int>(std::clamp(std::ceil(left), 1.0, kPollMilliseconds)));
     output.Drain(limits.output_bytes);
     errors.Drain(limits.output_bytes);
   }

@@ -103,6 +103,20 @@ double SecondsOf(const ChildResult& result, const std::string& name, const Child
       fmt::format("{}: {}{}", name, problem, said.empty() ? "" : "; its last words: " + Quoted(said)));
 }
 
+double TimeoutIn(std::string_view options, std::string_view head) {
+  constexpr std::string_view kOption = ",timeout=";
+  double seconds = 0;
+  if (options.starts_with(kOption)) {
+    const auto [end, error] =
+        std::from_chars(options.data() + kOption.size(), options.data() + options.size(), seconds);
+    if (error != std::errc() || end != options.data() + options.size()) seconds = 0;
+  }
+  if (std::isfinite(seconds) && seconds > 0) return seconds;
+  throw InvalidInput(fmt::format(
+      "target {}: what may stand between a comma and the colon is timeout=SECONDS, a number > 0: {},timeout=60:...",
+      head, head.substr(0, head.find(','))));
+}
+
 class CommandPlan final : public LoadedPlan {
  public:
   CommandPlan(const Command& command, std::string name, const CommandOptions& options, const PlanRecord& record)
@@ -210,6 +224,17 @@ Command ShellCommand(std::string_view line) {
   if (line.find_first_not_of(kBlank) == std::string_view::npos)
     throw InvalidInput("target cmd-sh: has no shell line; write cmd-sh:LINE, which finds the plan's path in $1");
   return {{"/bin/sh", "-c", std::string(line), "millrace"}, true};
+}
+
+NamedCommand ParseCommandTarget(std::string_view words) {
+  const std::size_t colon = words.find(':');
+  const std::string_view head = words.substr(0, colon);
+  const std::string_view command = colon == std::string_view::npos ? std::string_view() : words.substr(colon + 1);
+  const std::size_t comma = head.find(',');
+  NamedCommand named;
+  if (comma != std::string_view::npos) named.options.timeout_seconds = TimeoutIn(head.substr(comma), head);
+  named.command = head.substr(0, comma) == "cmd-sh" ? ShellCommand(command) : SplitCommand(command);
+  return named;
 }
 
 std::unique_ptr<Target> MakeCommandTarget(Command command, std::string_view name, const TargetContext& context,

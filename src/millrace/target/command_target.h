@@ -29,6 +29,16 @@ struct CommandOptions {
   std::size_t most_output_bytes = 16U << 20;  // on either stream; more is a failure
 };
 
+struct NamedCommand {
+  Command command;
+  CommandOptions options;
+};
+
+// The target as the user names it: cmd:WORDS or cmd-sh:LINE. Its option stands before the colon, so that no command can
+// be mistaken for it: cmd,timeout=SECONDS:WORDS. Throws InvalidInput: no command, another option, a timeout that is no
+// finite number > 0.
+NamedCommand ParseCommandTarget(std::string_view words);
+
 // Load writes the plan into a private folder that goes with the loaded plan. Run starts the command in its own process
 // group, with standard input empty, and waits; whatever of the group outlives the command is killed. MeasurementFailed,
 // with the end of its standard error: it cannot be started, exits other than 0, is killed, takes too long, says too

@@ -7,16 +7,23 @@
 #include "millrace/target/simulated_target.h"
 
 namespace millrace {
+namespace {
+
+constexpr std::string_view kSimulated = "sim:";
+
+}  // namespace
 
 std::unique_ptr<Target> MakeTarget(std::string_view words, const TargetContext& context) {
-  const auto after = [words](std::string_view prefix) { return words.substr(prefix.size()); };
   if (words == "cpu") return MakeCpuTarget(context);
-  if (words.starts_with("sim:")) return MakeSimulatedTarget(after("sim:"), context);
-  if (words.starts_with("cmd:")) return MakeCommandTarget(SplitCommand(after("cmd:")), words, context);
-  if (words.starts_with("cmd-sh:")) return MakeCommandTarget(ShellCommand(after("cmd-sh:")), words, context);
+  if (words.starts_with(kSimulated)) return MakeSimulatedTarget(words.substr(kSimulated.size()), context);
+  const std::string_view kind = words.substr(0, words.find_first_of(",:"));
+  if (kind == "cmd" || kind == "cmd-sh") {
+    const NamedCommand named = ParseCommandTarget(words);
+    return MakeCommandTarget(named.command, words, context, named.options);
+  }
   throw InvalidInput("there is no target '" + std::string(words) +
                      "'; targets are cpu, sim:noise, sim:bandwidth, sim:latency, sim:contention (joined by +), "
-                     "cmd:PROGRAM ARGUMENTS, cmd-sh:SHELL LINE");
+                     "cmd:PROGRAM ARGUMENTS, cmd-sh:SHELL LINE (cmd,timeout=SECONDS: for another limit than 300)");
 }
 
 }  // namespace millrace

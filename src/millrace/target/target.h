@@ -53,8 +53,9 @@ struct TargetContext {
   std::uint64_t seed = 0;
 };
 
-// The target that `words` name: cpu | sim:NAME[,key=value...][+NAME...] | cmd:WORDS | cmd-sh:LINE. Throws InvalidInput
-// for an unknown name or parameter, and for `cpu` without a model or with ops the runtime lacks.
+// The target that `words` name: cpu | sim:NAME[,key=value...][+NAME...] | cmd[,timeout=SECONDS]:WORDS |
+// cmd-sh[,timeout=SECONDS]:LINE. Throws InvalidInput for an unknown name or parameter, and for `cpu` without a model or
+// with ops the runtime lacks.
 std::unique_ptr<Target> MakeTarget(std::string_view words, const TargetContext& context);
 
 }  // namespace millrace
