@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "millrace/runtime/revision.h"
+
 namespace millrace {
 namespace {
 
@@ -48,19 +50,33 @@ TEST_F(ProfileCacheFile, ReadsBackWhatItSavedToTheLastBit) {
   EXPECT_EQ(cache.warning(), "");
 }
 
-TEST_F(ProfileCacheFile, NamesTheProcessorItWasMeasuredOn) {
+TEST_F(ProfileCacheFile, NamesTheProcessorAndTheRuntimeItWasMeasuredOn) {
   SaveTwoEntries();
   EXPECT_THAT(Text(), ::testing::HasSubstr(HostProcessor()));
+  EXPECT_THAT(Text(), ::testing::HasSubstr(RuntimeRevision()));
 }
 
-TEST_F(ProfileCacheFile, DoesNotBelieveTimesOfAnotherProcessor) {
-  SaveTwoEntries();
-  std::string text = Text();
-  text.replace(text.find(HostProcessor()), HostProcessor().size(), "Some Other Processor, avx9000");
-  Write(text);
-  const ProfileCache cache(path());
-  EXPECT_EQ(cache.Find("Conv a", 1), std::nullopt);
-  EXPECT_THAT(cache.warning(), ::testing::HasSubstr("not a profile of this processor"));
+TEST(RuntimeRevisions, NameTheVersionsOfMillraceItsKernelsAndOneDnn) {
+  EXPECT_THAT(
+      RuntimeRevision(),
+      ::testing::MatchesRegex("millrace [0-9]+\\.[0-9]+\\.[0-9]+, kernels [0-9]+, oneDNN [0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+TEST_F(ProfileCacheFile, DoesNotBelieveTimesOfAnotherProcessorOrRuntime) {
+  const std::string kernels = "kernels " + std::to_string(kKernelRevision);
+  const std::string one_dnn = RuntimeRevision().substr(RuntimeRevision().find("oneDNN"));
+  for (const auto& [ours, other] : {std::pair<std::string, std::string>{HostProcessor(), "Another Processor, avx9000"},
+                                    {kernels, "kernels 0"},
+                                    {one_dnn, "oneDNN 2.6.2"},
+                                    {"\"runtime\"", "\"remark\""}}) {
+    SaveTwoEntries();
+    std::string text = Text();
+    text.replace(text.find(ours), ours.size(), other);
+    Write(text);
+    const ProfileCache cache(path());
+    EXPECT_EQ(cache.Find("Conv a", 1), std::nullopt) << other;
+    EXPECT_THAT(cache.warning(), ::testing::HasSubstr("not a profile of this processor and runtime")) << other;
+  }
 }
 
 TEST_F(ProfileCacheFile, KeepsWholeEntriesOfAFileCutOffAnywhere) {

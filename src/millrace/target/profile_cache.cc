@@ -10,6 +10,7 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
+#include "millrace/runtime/revision.h"
 
 namespace millrace {
 namespace {
@@ -27,6 +28,11 @@ std::string FieldOfCpuInfo(const std::string& wanted) {
     return value == std::string::npos ? "" : line.substr(value);
   }
   return "";
+}
+
+// What times depend on beside the group itself.
+nlohmann::ordered_json Header() {
+  return {{"format", kFormat}, {"version", kVersion}, {"processor", HostProcessor()}, {"runtime", RuntimeRevision()}};
 }
 
 }  // namespace
@@ -51,11 +57,12 @@ void ProfileCache::Load(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
   std::getline(lines, line);
-  const nlohmann::json header = nlohmann::json::parse(line, nullptr, false);
-  if (!header.is_object() || header.value("format", nlohmann::json()) != kFormat ||
-      header.value("version", nlohmann::json()) != kVersion ||
-      header.value("processor", nlohmann::json()) != HostProcessor()) {
-    warning_ = path_ + ": not a profile of this processor (" + HostProcessor() + "); measuring anew";
+  const nlohmann::ordered_json found = nlohmann::ordered_json::parse(line, nullptr, false);
+  const nlohmann::ordered_json header = Header();
+  for (const auto& [name, wanted] : header.items()) {
+    if (found.is_object() && found.contains(name) && found[name] == wanted) continue;
+    warning_ = path_ + ": not a profile of this processor and runtime (" + HostProcessor() + "; " + RuntimeRevision() +
+               "); measuring anew";
     return;
   }
   std::size_t torn = 0;
@@ -87,8 +94,7 @@ void ProfileCache::Add(const std::string& signature, int units, double seconds) 
 
 void ProfileCache::Save() {
   if (path_.empty() || !changed_) return;
-  std::string text =
-      nlohmann::ordered_json{{"format", kFormat}, {"version", kVersion}, {"processor", HostProcessor()}}.dump() + "\n";
+  std::string text = Header().dump() + "\n";
   for (const auto& [key, seconds] : seconds_) {
     text += nlohmann::ordered_json{{"signature", key.first}, {"units", key.second}, {"seconds", seconds}}.dump() + "\n";
   }
