@@ -12,12 +12,6 @@
 namespace millrace {
 namespace {
 
-double CostAt(const JsonPlace& place) {
-  const double cost = place.Number();
-  if (cost < 0) place.Refuse("is negative; costs are >= 0");
-  return cost;
-}
-
 // The collection writes its marks as true and false in some files and as 1 and 0 in others.
 bool MarkAt(const JsonPlace& place) { return place.IsNumber() ? place.Number() != 0 : place.Boolean(); }
 
@@ -39,11 +33,11 @@ struct Reader {
     op.name = node.Member("name").Text();
     const auto backward = node.Optional("isBackwardNode");
     op.type = backward && MarkAt(*backward) ? "backward" : "forward";
-    op.seconds.by_kind.emplace_back("cpu", CostAt(node.Member("cpuLatency")) / 1e3);
+    op.seconds.by_kind.emplace_back("cpu", node.Member("cpuLatency").Cost() / 1e3);
     const auto supported = node.Optional("supportedOnFpga");
     if (!supported || MarkAt(*supported))
-      op.seconds.by_kind.emplace_back("fpga", CostAt(node.Member("fpgaLatency")) / 1e3);
-    if (const auto size = node.Optional("size")) op.weight_bytes = CostAt(*size);
+      op.seconds.by_kind.emplace_back("fpga", node.Member("fpgaLatency").Cost() / 1e3);
+    if (const auto size = node.Optional("size")) op.weight_bytes = size->Cost();
     if (const auto layer = node.Optional("layerId")) op.layer = layer->Integer();
     const auto color_class = node.Optional("colorClass");
     color.push_back(color_class ? std::optional(color_class->Integer()) : std::nullopt);
@@ -51,8 +45,8 @@ struct Reader {
   }
 
   void TakeEdge(const JsonPlace& edge) {
-    edges.push_back({edge.Member("sourceId").Integer(), edge.Member("destId").Integer(), CostAt(edge.Member("cost")),
-                     edges.size()});
+    edges.push_back(
+        {edge.Member("sourceId").Integer(), edge.Member("destId").Integer(), edge.Member("cost").Cost(), edges.size()});
   }
 
   // A colour that only one node wears binds nothing.

@@ -13,22 +13,16 @@ namespace {
 constexpr std::string_view kFormat = "millrace.graph";
 constexpr std::size_t kMostKinds = 1024;  // as many as a machine may have devices
 
-double CostAt(const JsonPlace& place) {
-  const double cost = place.Number();
-  if (cost < 0) place.Refuse("is negative; costs are >= 0");
-  return cost;
-}
-
 StatedSeconds SecondsAt(const JsonPlace& place) {
   StatedSeconds seconds;
   if (!place.IsObject()) {
     if (!place.IsNumber()) place.Refuse("must be a number, or an object with a number for each device kind");
-    seconds.everywhere = CostAt(place);
+    seconds.everywhere = place.Cost();
     return seconds;
   }
   if (place.Object().size() > kMostKinds) place.Refuse("names too many device kinds");
   for (const JsonMember& member : place.Object()) {
-    seconds.by_kind.emplace_back(member.name, CostAt(place.Member(member.name)));
+    seconds.by_kind.emplace_back(member.name, place.Member(member.name).Cost());
   }
   if (seconds.by_kind.empty()) place.Refuse("names no device kind, so the op could run nowhere; leave it out instead");
   std::sort(seconds.by_kind.begin(), seconds.by_kind.end());
@@ -39,9 +33,9 @@ Op OpAt(const JsonPlace& place) {
   Op op;
   op.name = place.Member("name").Text();
   op.type = place.Member("type").Text();
-  if (const auto flops = place.Optional("flops")) op.flops = CostAt(*flops);
-  if (const auto bytes = place.Optional("weight_bytes")) op.weight_bytes = CostAt(*bytes);
-  if (const auto bytes = place.Optional("bytes_accessed")) op.bytes_accessed = CostAt(*bytes);
+  if (const auto flops = place.Optional("flops")) op.flops = flops->Cost();
+  if (const auto bytes = place.Optional("weight_bytes")) op.weight_bytes = bytes->Cost();
+  if (const auto bytes = place.Optional("bytes_accessed")) op.bytes_accessed = bytes->Cost();
   if (const auto seconds = place.Optional("seconds")) op.seconds = SecondsAt(*seconds);
   if (const auto colocate = place.Optional("colocate")) op.colocate = colocate->Text();
   if (const auto layer = place.Optional("layer")) op.layer = layer->Integer();
@@ -53,7 +47,7 @@ Tensor TensorAt(const JsonPlace& place) {
   tensor.name = place.Member("name").Text();
   tensor.producer = place.Member("producer").Integer();
   tensor.consumers = place.Member("consumers").Integers();
-  if (const auto bytes = place.Optional("bytes")) tensor.bytes = CostAt(*bytes);
+  if (const auto bytes = place.Optional("bytes")) tensor.bytes = bytes->Cost();
   if (const auto output = place.Optional("output")) tensor.output = output->Boolean();
   return tensor;
 }
@@ -84,67 +78,42 @@ void CheckIds(const GraphData& data) {
 void AppendSeconds(std::string& out, const StatedSeconds& seconds) {
   if (seconds.everywhere) return AppendJsonNumber(out, *seconds.everywhere);
   out += '{';
-  for (std::size_t i = 0; i < seconds.by_kind.size(); ++i) {
-    if (i > 0) out += ',';
-    AppendJsonText(out, seconds.by_kind[i].first);
-    out += ':';
-    AppendJsonNumber(out, seconds.by_kind[i].second);
-  }
+  for (const auto& [kind, there] : seconds.by_kind) AppendJsonMember(out, kind, there);
   out += '}';
 }
 
 void AppendOp(std::string& out, const Op& op) {
-  out += "{\"name\":";
-  AppendJsonText(out, op.name);
-  out += ",\"type\":";
-  AppendJsonText(out, op.type);
-  const auto number = [&out](std::string_view member, double value) {
-    out += member;
-    AppendJsonNumber(out, value);
-  };
-  if (op.flops != 0) number(",\"flops\":", op.flops);
-  if (op.weight_bytes != 0) number(",\"weight_bytes\":", op.weight_bytes);
-  if (op.bytes_accessed) number(",\"bytes_accessed\":", *op.bytes_accessed);
+  out += '{';
+  AppendJsonMember(out, "name", op.name);
+  AppendJsonMember(out, "type", op.type);
+  if (op.flops != 0) AppendJsonMember(out, "flops", op.flops);
+  if (op.weight_bytes != 0) AppendJsonMember(out, "weight_bytes", op.weight_bytes);
+  if (op.bytes_accessed) AppendJsonMember(out, "bytes_accessed", *op.bytes_accessed);
   if (op.seconds.stated()) {
-    out += ",\"seconds\":";
+    AppendJsonName(out, "seconds");
     AppendSeconds(out, op.seconds);
   }
-  if (!op.colocate.empty()) {
-    out += ",\"colocate\":";
-    AppendJsonText(out, op.colocate);
-  }
-  if (op.layer) out += ",\"layer\":" + std::to_string(*op.layer);
+  if (!op.colocate.empty()) AppendJsonMember(out, "colocate", op.colocate);
+  if (op.layer) AppendJsonMember(out, "layer", *op.layer);
   out += '}';
 }
 
 void AppendTensor(std::string& out, const Tensor& tensor) {
-  out += "{\"name\":";
-  AppendJsonText(out, tensor.name);
-  out += ",\"producer\":" + std::to_string(tensor.producer) + ",\"consumers\":";
-  AppendJsonIntegers(out, tensor.consumers);
-  out += ",\"bytes\":";
-  AppendJsonNumber(out, tensor.bytes);
+  out += '{';
+  AppendJsonMember(out, "name", tensor.name);
+  AppendJsonMember(out, "producer", tensor.producer);
+  AppendJsonMember(out, "consumers", tensor.consumers);
+  AppendJsonMember(out, "bytes", tensor.bytes);
   if (tensor.output) out += ",\"output\":true";
   out += '}';
 }
 
 void AppendGroupTime(std::string& out, const GroupTime& group) {
-  out += "{\"ops\":";
-  AppendJsonIntegers(out, group.ops);
-  out += ",\"seconds\":";
+  out += '{';
+  AppendJsonMember(out, "ops", group.ops);
+  AppendJsonName(out, "seconds");
   AppendSeconds(out, group.seconds);
   out += '}';
-}
-
-// One element a line: long files stay readable and comparable.
-template <typename Element, typename Append>
-void AppendLines(std::string& out, const std::vector<Element>& elements, const Append& append) {
-  out += '[';
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    out += i == 0 ? "\n" : ",\n";
-    append(out, elements[i]);
-  }
-  out += ']';
 }
 
 }  // namespace
@@ -177,12 +146,12 @@ std::string GraphJson(const ComputationGraph& graph) {
   std::string out = "{\"format\":\"millrace.graph\",\"version\":1,\"name\":";
   AppendJsonText(out, graph.name());
   out += ",\n\"ops\":";
-  AppendLines(out, graph.ops(), AppendOp);
+  AppendJsonLines(out, graph.ops(), AppendOp);
   out += ",\n\"tensors\":";
-  AppendLines(out, graph.tensors(), AppendTensor);
+  AppendJsonLines(out, graph.tensors(), AppendTensor);
   if (!graph.group_seconds().empty()) {
     out += ",\n\"group_seconds\":";
-    AppendLines(out, graph.group_seconds(), AppendGroupTime);
+    AppendJsonLines(out, graph.group_seconds(), AppendGroupTime);
   }
   out += "}\n";
   return out;

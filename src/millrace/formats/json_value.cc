@@ -285,6 +285,18 @@ double JsonPlace::Number() const {
   return *number;
 }
 
+double JsonPlace::Cost() const {
+  const double cost = Number();
+  if (cost < 0) Refuse("is negative; it must be >= 0");
+  return cost;
+}
+
+double JsonPlace::Rate() const {
+  const double rate = Number();
+  if (rate <= 0) Refuse("must be > 0");
+  return rate;
+}
+
 std::int32_t JsonPlace::Integer() const {
   constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();

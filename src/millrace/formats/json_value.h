@@ -46,6 +46,8 @@ class JsonPlace {
   const std::string& Text() const;
   bool Boolean() const;
   double Number() const;  // finite
+  double Cost() const;    // finite and >= 0, as all costs, sizes and times are
+  double Rate() const;    // finite and > 0, as all rates and bandwidths are
   std::int32_t Integer() const;
   std::uint64_t Unsigned() const;
   std::vector<std::int32_t> Integers() const;  // of a list

@@ -40,4 +40,30 @@ void AppendJsonIntegers(std::string& out, const std::vector<std::int32_t>& numbe
   out += ']';
 }
 
+void AppendJsonName(std::string& out, std::string_view name) {
+  if (!out.empty() && out.back() != '{' && out.back() != '\n') out += ',';
+  AppendJsonText(out, name);
+  out += ':';
+}
+
+void AppendJsonMember(std::string& out, std::string_view name, std::string_view text) {
+  AppendJsonName(out, name);
+  AppendJsonText(out, text);
+}
+
+void AppendJsonMember(std::string& out, std::string_view name, double number) {
+  AppendJsonName(out, name);
+  AppendJsonNumber(out, number);
+}
+
+void AppendJsonMember(std::string& out, std::string_view name, std::int32_t number) {
+  AppendJsonName(out, name);
+  out += std::to_string(number);
+}
+
+void AppendJsonMember(std::string& out, std::string_view name, const std::vector<std::int32_t>& numbers) {
+  AppendJsonName(out, name);
+  AppendJsonIntegers(out, numbers);
+}
+
 }  // namespace millrace

@@ -13,28 +13,15 @@ namespace {
 
 constexpr std::string_view kFormat = "millrace.machine";
 
-// What CheckMachine asks of every number is asked here too, where the member's place can still be told.
-double CostAt(const JsonPlace& place) {
-  const double cost = place.Number();
-  if (cost < 0) place.Refuse("is negative; it must be >= 0");
-  return cost;
-}
-
-double RateAt(const JsonPlace& place) {
-  const double rate = place.Number();
-  if (rate <= 0) place.Refuse("must be > 0");
-  return rate;
-}
-
 Device DeviceAt(const JsonPlace& place) {
   Device device;
   device.name = place.Member("name").Text();
   device.kind = place.Member("kind").Text();
   device.units = place.Member("units").Integers();
-  device.flops_per_second = RateAt(place.Member("flops_per_second"));
-  device.memory_bandwidth = RateAt(place.Member("memory_bandwidth"));
-  if (const auto bytes = place.Optional("memory_bytes")) device.memory_bytes = CostAt(*bytes);
-  device.launch_seconds = CostAt(place.Member("launch_seconds"));
+  device.flops_per_second = place.Member("flops_per_second").Rate();
+  device.memory_bandwidth = place.Member("memory_bandwidth").Rate();
+  if (const auto bytes = place.Optional("memory_bytes")) device.memory_bytes = bytes->Cost();
+  device.launch_seconds = place.Member("launch_seconds").Cost();
   return device;
 }
 
@@ -50,37 +37,32 @@ Link LinkAt(const JsonPlace& place, std::size_t devices) {
   Link link;
   link.from = end_at(place.Member("from"));
   link.to = end_at(place.Member("to"));
-  link.latency_seconds = CostAt(place.Member("latency_seconds"));
-  link.bandwidth = RateAt(place.Member("bandwidth"));
+  link.latency_seconds = place.Member("latency_seconds").Cost();
+  link.bandwidth = place.Member("bandwidth").Rate();
   if (const auto channel = place.Optional("channel")) link.channel = channel->Integer();
   return link;
 }
 
 void AppendDevice(std::string& out, const Device& device) {
-  out += "{\"name\":";
-  AppendJsonText(out, device.name);
-  out += ",\"kind\":";
-  AppendJsonText(out, device.kind);
-  out += ",\"units\":";
-  AppendJsonIntegers(out, device.units);
-  out += ",\"flops_per_second\":";
-  AppendJsonNumber(out, device.flops_per_second);
-  out += ",\"memory_bandwidth\":";
-  AppendJsonNumber(out, device.memory_bandwidth);
-  if (device.memory_bytes) {
-    out += ",\"memory_bytes\":";
-    AppendJsonNumber(out, *device.memory_bytes);
-  }
-  out += ",\"launch_seconds\":";
-  AppendJsonNumber(out, device.launch_seconds);
+  out += '{';
+  AppendJsonMember(out, "name", device.name);
+  AppendJsonMember(out, "kind", device.kind);
+  AppendJsonMember(out, "units", device.units);
+  AppendJsonMember(out, "flops_per_second", device.flops_per_second);
+  AppendJsonMember(out, "memory_bandwidth", device.memory_bandwidth);
+  if (device.memory_bytes) AppendJsonMember(out, "memory_bytes", *device.memory_bytes);
+  AppendJsonMember(out, "launch_seconds", device.launch_seconds);
   out += '}';
 }
 
-void AppendTransfer(std::string& out, double latency_seconds, double bandwidth) {
-  out += "\"latency_seconds\":";
-  AppendJsonNumber(out, latency_seconds);
-  out += ",\"bandwidth\":";
-  AppendJsonNumber(out, bandwidth);
+void AppendLink(std::string& out, const Link& link) {
+  out += '{';
+  AppendJsonMember(out, "from", link.from);
+  AppendJsonMember(out, "to", link.to);
+  AppendJsonMember(out, "latency_seconds", link.latency_seconds);
+  AppendJsonMember(out, "bandwidth", link.bandwidth);
+  if (link.channel) AppendJsonMember(out, "channel", *link.channel);
+  out += '}';
 }
 
 }  // namespace
@@ -96,7 +78,7 @@ Machine MachineAt(const JsonPlace& place) {
     machine.links.push_back(LinkAt(links.Element(i), machine.devices.size()));
   }
   if (const auto link = place.Optional("default_link")) {
-    machine.default_link = DefaultLink{CostAt(link->Member("latency_seconds")), RateAt(link->Member("bandwidth"))};
+    machine.default_link = DefaultLink{link->Member("latency_seconds").Cost(), link->Member("bandwidth").Rate()};
   }
   try {
     CheckMachine(machine);
@@ -107,26 +89,18 @@ Machine MachineAt(const JsonPlace& place) {
 }
 
 void AppendMachine(std::string& out, const Machine& machine) {
-  out += "{\"format\":\"millrace.machine\",\"version\":1,\"name\":";
-  AppendJsonText(out, machine.name);
-  out += ",\n\"devices\":[";
-  for (std::size_t i = 0; i < machine.devices.size(); ++i) {
-    out += i == 0 ? "\n" : ",\n";
-    AppendDevice(out, machine.devices[i]);
-  }
-  out += "],\n\"links\":[";
-  for (std::size_t i = 0; i < machine.links.size(); ++i) {
-    const Link& link = machine.links[i];
-    out += i == 0 ? "\n" : ",\n";
-    out += "{\"from\":" + std::to_string(link.from) + ",\"to\":" + std::to_string(link.to) + ",";
-    AppendTransfer(out, link.latency_seconds, link.bandwidth);
-    if (link.channel) out += ",\"channel\":" + std::to_string(*link.channel);
-    out += '}';
-  }
-  out += ']';
+  out += "{\"format\":\"millrace.machine\",\"version\":1";
+  AppendJsonMember(out, "name", machine.name);
+  out += ",\n";
+  AppendJsonName(out, "devices");
+  AppendJsonLines(out, machine.devices, AppendDevice);
+  out += ",\n";
+  AppendJsonName(out, "links");
+  AppendJsonLines(out, machine.links, AppendLink);
   if (machine.default_link) {
     out += ",\n\"default_link\":{";
-    AppendTransfer(out, machine.default_link->latency_seconds, machine.default_link->bandwidth);
+    AppendJsonMember(out, "latency_seconds", machine.default_link->latency_seconds);
+    AppendJsonMember(out, "bandwidth", machine.default_link->bandwidth);
     out += '}';
   }
   out += '}';

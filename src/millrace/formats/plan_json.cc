@@ -16,12 +16,6 @@ namespace {
 
 constexpr std::string_view kFormat = "millrace.plan";
 
-double SecondsAt(const JsonPlace& place) {
-  const double seconds = place.Number();
-  if (seconds < 0) place.Refuse("is negative; times are >= 0");
-  return seconds;
-}
-
 PlanRecord CarriedPlan(const Model& model) {
   std::optional<PlanRecord> record = PlanOf(model);
   if (!record) throw InvalidInput("the model carries no plan; millrace convert --plan puts one in");
@@ -47,35 +41,32 @@ PlanRecord ParsePlanJson(std::string_view text) {
   if (const auto hash = root.Optional("graph_hash")) record.graph_hash = hash->Text();
   if (const auto method = root.Optional("method")) record.method = method->Text();
   if (const auto seed = root.Optional("seed")) record.seed = seed->Unsigned();
-  if (const auto seconds = root.Optional("proxy_seconds")) record.proxy_seconds = SecondsAt(*seconds);
-  if (const auto seconds = root.Optional("target_seconds")) record.target_seconds = SecondsAt(*seconds);
+  if (const auto seconds = root.Optional("proxy_seconds")) record.proxy_seconds = seconds->Cost();
+  if (const auto seconds = root.Optional("target_seconds")) record.target_seconds = seconds->Cost();
   return record;
 }
 
 std::string PlanJson(const PlanRecord& record) {
-  std::string out = "{\"format\":\"millrace.plan\",\"version\":1,\"graph\":";
-  AppendJsonText(out, record.graph_name);
-  out += ",\"graph_hash\":";
-  AppendJsonText(out, record.graph_hash);
-  out += ",\n\"machine\":";
+  std::string out = "{\"format\":\"millrace.plan\",\"version\":1";
+  AppendJsonMember(out, "graph", record.graph_name);
+  AppendJsonMember(out, "graph_hash", record.graph_hash);
+  out += ",\n";
+  AppendJsonName(out, "machine");
   AppendMachine(out, record.machine);
-  out += ",\n\"method\":";
-  AppendJsonText(out, record.method);
+  out += ",\n";
+  AppendJsonMember(out, "method", record.method);
   out += ",\"seed\":" + std::to_string(record.seed) + ",\n\"groups\":[";
   for (std::size_t g = 0; g < record.plan.groups.size(); ++g) {
     if (g > 0) out += ',';
     AppendJsonIntegers(out, record.plan.groups[g]);
   }
-  out += "],\n\"placement\":";
-  AppendJsonIntegers(out, record.plan.placement);
-  out += ",\n\"sequence\":";
-  AppendJsonIntegers(out, record.plan.sequence);
-  out += ",\n\"proxy_seconds\":";
-  AppendJsonNumber(out, record.proxy_seconds);
-  if (record.target_seconds) {
-    out += ",\"target_seconds\":";
-    AppendJsonNumber(out, *record.target_seconds);
-  }
+  out += "],\n";
+  AppendJsonMember(out, "placement", record.plan.placement);
+  out += ",\n";
+  AppendJsonMember(out, "sequence", record.plan.sequence);
+  out += ",\n";
+  AppendJsonMember(out, "proxy_seconds", record.proxy_seconds);
+  if (record.target_seconds) AppendJsonMember(out, "target_seconds", *record.target_seconds);
   out += "}\n";
   return out;
 }
