@@ -174,7 +174,9 @@ TEST(Anneal, StopsAtItsTimeLimit) {
   const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
   SourceBudget budget;
   budget.seconds = 0.02;
-  EXPECT_EQ(Answers(*MakeAnnealing(), costed, budget, 1).size(), 4U);
+  AnnealOptions options;
+  options.chains = 4;
+  EXPECT_EQ(Answers(*MakeAnnealing(options), costed, budget, 1).size(), 4U);
 }
 
 }  // namespace

@@ -3,16 +3,18 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/search/anneal.h"
+#include "millrace/search/brkga.h"
 
 namespace millrace {
 
 std::vector<std::string> SourceNames() {
   std::vector<std::string> names = HeuristicNames();
-  names.push_back("anneal");
+  names.insert(names.end(), {"brkga", "anneal"});
   return names;
 }
 
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name) {
+  if (name == "brkga") return MakeBrkga();
   if (name == "anneal") return MakeAnnealing();
   if (std::unique_ptr<CandidateSource> heuristic = MakeHeuristic(name)) return heuristic;
   std::string known;

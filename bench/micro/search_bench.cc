@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast the searches search: items are changes tried (polish) or plans decoded (BRKGA) per second.
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/machine/preset.h"
+#include "millrace/search/brkga.h"
+#include "millrace/search/polish.h"
+#include "millrace/search/random_key_decoder.h"
+#include "millrace/simulate/timeline.h"
+#include "millrace/workloads/random_graph.h"
+
+namespace millrace {
+namespace {
+
+constexpr int kDevices = 8;
+
+CostedGraph Problem(std::int64_t ops) {
+  RandomGraphOptions options;
+  options.ops = ops;
+  const ComputationGraph graph = MakeRandomGraph("layered", options);
+  const Machine machine = *MachinePreset("homogeneous:" + std::to_string(kDevices) + ",bandwidth=1e9");
+  return MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+}
+
+Assignment HeftPlan(const CostedGraph& costed) {
+  Assignment plan;
+  Random random(0);
+  MakeHeuristic("heft")->Propose(costed, {}, random, [&plan](Assignment offered) { plan = std::move(offered); });
+  return plan;
+}
+
+// At a temperature that stays: shares of the makespan over the groups, in hundredths.
+void PolishChanges(benchmark::State& state) {
+  constexpr std::int64_t kChanges = 20'000;
+  const CostedGraph costed = Problem(state.range(0));
+  const Assignment start = HeftPlan(costed);
+  Polisher polisher(costed);
+  PolishOptions options;
+  options.first_temperature = options.last_temperature = static_cast<double>(state.range(1)) / 100;
+  options.iterations = kChanges;
+  Random random(1);
+  for (auto _ : state) benchmark::DoNotOptimize(polisher.Polish(start, options, random));
+  state.SetItemsProcessed(state.iterations() * kChanges);
+}
+BENCHMARK(PolishChanges)->ArgsProduct({{60, 200, 1000}, {10, 100}})->Unit(benchmark::kMillisecond);
+
+void DecodeRandomKeys(benchmark::State& state) {
+  const CostedGraph costed = Problem(state.range(0));
+  RandomKeyDecoder decoder(costed);
+  Simulator simulator(costed);
+  Random random(1);
+  std::vector<double> keys(decoder.keys());
+  for (double& key : keys) key = random.Uniform();
+  Assignment decoded;
+  for (auto _ : state) {
+    decoder.Decode(keys, decoded);
+    benchmark::DoNotOptimize(simulator.Makespan(decoded));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(DecodeRandomKeys)->Arg(60)->Arg(1000)->Unit(benchmark::kMicrosecond);
+
+void BrkgaGenerations(benchmark::State& state) {
+  constexpr std::int64_t kGenerations = 20;
+  const CostedGraph costed = Problem(state.range(0));
+  const BrkgaOptions options;
+  SourceBudget budget;
+  budget.iterations = kGenerations * options.population;
+  Random random(1);
+  for (auto _ : state)
+    MakeBrkga(options)->Propose(costed, budget, random,
+                                [](const Assignment& plan) { benchmark::DoNotOptimize(&plan); });
+  state.SetItemsProcessed(state.iterations() * *budget.iterations);
+  state.counters["generations/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * kGenerations), benchmark::Counter::kIsRate);
+}
+BENCHMARK(BrkgaGenerations)->Arg(60)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace millrace

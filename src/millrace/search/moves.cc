@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/search/moves.h"
+
+#include <algorithm>
+
+namespace millrace {
+namespace {
+
+constexpr int kLongestStretch = 12;
+constexpr int kLongestJump = 3;
+
+// Uneven by less than one part in a million, and without a division.
+int Below(Random& random, int bound) {
+  return static_cast<int>(((random.Next() >> 32) * static_cast<std::uint64_t>(bound)) >> 32);
+}
+
+int DrawLength(Random& random) { return 2 + Below(random, kLongestStretch - 1); }
+
+}  // namespace
+
+Moves::Moves(LivePlan& plan, const MoveMix& mix)
+    : plan_(plan), mix_(mix), total_(mix.sequence + mix.jump + mix.place + mix.join + mix.stretch + mix.path) {
+  critical_.reserve(static_cast<std::size_t>(plan.costed().num_groups));
+}
+
+void Moves::Refresh() {
+  critical_.clear();
+  for (int group = 0; group < plan_.costed().num_groups; ++group) {
+    if (plan_.Critical(group)) critical_.push_back(group);
+  }
+}
+
+int Moves::DrawGroup(Random& random) const {
+  constexpr int kTries = 4;
+  if (!critical_.empty() && random.Uniform() < mix_.critical) {
+    for (int i = 0; i < kTries; ++i) {
+      const int group = critical_[static_cast<std::size_t>(Below(random, static_cast<int>(critical_.size())))];
+      if (plan_.Critical(group)) return group;
+    }
+  }
+  return Below(random, plan_.costed().num_groups);
+}
+
+int Moves::DrawDevice(Random& random) const { return Below(random, plan_.costed().num_devices); }
+
+int Moves::DrawNeighbour(int group, Random& random) const {
+  const auto before = plan_.costed().Predecessors(group);
+  const auto after = plan_.costed().Successors(group);
+  if (before.size() + after.size() == 0) return group;
+  const std::size_t drawn = random.Below(before.size() + after.size());
+  return drawn < before.size() ? before[drawn].group : after[drawn - before.size()].group;
+}
+
+void Moves::Draw(Random& random) {
+  const int group = DrawGroup(random);
+  int kind = Below(random, total_);
+  const auto is = [&kind](int weight) { return (kind -= weight) < 0; };
+  if (plan_.costed().num_devices == 1 || is(mix_.sequence)) {
+    MoveInSequence(group, random);
+  } else if (is(mix_.jump)) {
+    Jump(group, random);
+  } else if (is(mix_.place)) {
+    plan_.Place(group, DrawDevice(random));
+  } else if (is(mix_.join)) {
+    plan_.Place(group, plan_.Device(DrawNeighbour(group, random)));
+    MoveInSequence(group, random);
+  } else if (is(mix_.stretch)) {
+    PlaceStretch(group, random);
+  } else {
+    PlacePath(group, random);
+  }
+}
+
+void Moves::MoveInSequence(int group, Random& random) {
+  auto [low, high] = plan_.Room(group);
+  if (low >= high) return;
+  if (mix_.reach > 0 && random.Below(2) == 0) {
+    low = std::max(low, plan_.Position(group) - mix_.reach);
+    high = std::min(high, plan_.Position(group) + mix_.reach);
+  }
+  plan_.Move(group, low + Below(random, high - low + 1));
+}
+
+void Moves::Jump(int group, Random& random) {
+  const bool forward = Below(random, 2) == 0;
+  int over = group;
+  for (int left = 1 + Below(random, kLongestJump); left > 0; --left) {
+    const int next = forward ? plan_.NextOnUnit(over) : plan_.PreviousOnUnit(over);
+    if (next < 0) break;
+    over = next;
+  }
+  const auto [low, high] = plan_.Room(group);
+  plan_.Move(group, std::clamp(plan_.Position(over), low, high));
+}
+
+void Moves::PlaceStretch(int group, Random& random) {
+  const int first = plan_.Position(group);
+  const int last = std::min(plan_.costed().num_groups, first + DrawLength(random));
+  const int device = DrawDevice(random);
+  for (int i = first; i < last; ++i) plan_.Place(plan_.assignment().sequence[static_cast<std::size_t>(i)], device);
+}
+
+void Moves::PlacePath(int group, Random& random) {
+  const int device = DrawDevice(random);
+  for (int left = DrawLength(random); left > 0; --left) {
+    plan_.Place(group, device);
+    const auto next = plan_.costed().Successors(group);
+    if (next.empty()) return;
+    group = next[random.Below(next.size())].group;
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "millrace/random/random.h"
+#include "millrace/search/live_plan.h"
+
+// The small changes that local search tries on a plan.
+namespace millrace {
+
+// How often each kind is drawn, relative to the others.
+struct MoveMix {
+  int sequence = 3;       // a group to another place between its last predecessor and its first successor
+  int place = 3;          // a group to another device
+  int jump = 2;           // a group over the next few on its unit
+  int join = 2;           // a group to the device of one of its neighbours in the graph, and to another place
+  int stretch = 1;        // a stretch of the sequence to one device, so that a branch changes sides or joins a gang
+  int path = 1;           // the same with a path of the graph
+  double critical = 0.5;  // how often the group is one the makespan hangs on
+  int reach = 16;         // how far a group goes in the sequence half of the time; 0: anywhere in its room
+};
+
+// Draws changes of one LivePlan, leaving each under way. Allocates in the constructor alone.
+class Moves {
+ public:
+  Moves(LivePlan& plan, const MoveMix& mix);
+
+  // Looks again at which groups the makespan hangs on; costs a pass over the groups.
+  void Refresh();
+
+  // May leave the plan as it is where the change drawn is none.
+  void Draw(Random& random);
+
+ private:
+  int DrawGroup(Random& random) const;
+  int DrawDevice(Random& random) const;
+  int DrawNeighbour(int group, Random& random) const;
+  void MoveInSequence(int group, Random& random);
+  void Jump(int group, Random& random);
+  void PlaceStretch(int group, Random& random);
+  void PlacePath(int group, Random& random);
+
+  LivePlan& plan_;
+  MoveMix mix_;
+  int total_;
+  std::vector<int> critical_;  // as of the last Refresh
+};
+
+}  // namespace millrace
