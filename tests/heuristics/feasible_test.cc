@@ -215,6 +215,37 @@ TEST(RunSourceInMemory, FindsWhatFitsOneDeviceInAFrugalOrder) {
   }
 }
 
+// Puts three groups on one, two or three devices, by how much memory it is shown.
+class FasterWhenPressed : public CandidateSource {
+ public:
+  std::string name() const override { return "faster when pressed"; }
+  bool one_answer() const override { return true; }
+  void Propose(const CostedGraph& shown, const SourceBudget&, Random&,
+               const std::function<void(Assignment)>& offer) const override {
+    const double shown_bytes = shown.topology.memory_bytes[0];
+    const int least = shown_bytes < 20 ? 1 : 0;
+    offer({{0, least, shown_bytes > 20 ? 0 : least + 1}, {0, 1, 2}});
+  }
+};
+
+TEST(RunSourceInMemory, GoesOnToLowerCapacitiesWhenASlowPlanFitsAlready) {
+  GraphData data;
+  data.ops.resize(3);
+  for (Op& op : data.ops) {
+    op.seconds.everywhere = 2;
+    op.weight_bytes = 8;
+  }
+  const ComputationGraph graph(data);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, Cores(3, 20.0)), SingleOpGroups(graph));
+  Random random(0);
+  const auto best = RunSourceInMemory(FasterWhenPressed(), costed, {}, random, 2);
+  ASSERT_TRUE(best);
+  EXPECT_FALSE(best->frugal);
+  ASSERT_EQ(best->kept.size(), 2u);
+  EXPECT_DOUBLE_EQ(best->kept[0].makespan, 2);
+  EXPECT_DOUBLE_EQ(best->kept[1].makespan, 4);
+}
+
 // Asked for plans, it offers one that does not fit, and counts how often.
 class NeverFits : public CandidateSource {
  public:

@@ -20,6 +20,7 @@ class OneAnswer : public CandidateSource {
   OneAnswer(std::string name, Scheduler schedule) : name_(std::move(name)), schedule_(schedule) {}
 
   std::string name() const override { return name_; }
+  bool one_answer() const override { return true; }
 
   void Propose(const CostedGraph& costed, const SourceBudget&, Random&,
                const std::function<void(Assignment)>& offer) const override {

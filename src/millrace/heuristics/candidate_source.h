@@ -32,8 +32,11 @@ class CandidateSource {
   // The method's name as flags and files say it, "heft".
   virtual std::string name() const = 0;
 
-  // Hands each assignment it makes to `offer`, valid for `costed` (memory aside: the caller asks FitsInMemory). A
-  // source with one answer offers it once whatever the budget. The same costed graph, budget and generator state offer
+  // True where it offers one assignment whatever the budget, at about the cost of a few simulations.
+  virtual bool one_answer() const { return false; }
+
+  // Hands each assignment it makes to `offer`, valid for `costed` (memory aside: the caller asks FitsInMemory). The
+  // same costed graph, budget and generator state offer
   // the same assignments in the same order, unless a time limit is set.
   virtual void Propose(const CostedGraph& costed, const SourceBudget& budget, Random& random,
                        const std::function<void(Assignment)>& offer) const = 0;

@@ -16,10 +16,11 @@
 namespace millrace {
 namespace {
 
-constexpr int kMostTries = 16;         // with lowered capacities
-constexpr double kMostVisits = 3e6;    // of (group, device) pairs, over all these tries
-constexpr double kRepairVisits = 4e6;  // of groups, over all moves of one repair
-constexpr double kMostMoves = 2000;    // of one repair
+constexpr int kMostTries = 16;          // with lowered capacities
+constexpr double kMostVisits = 3e6;     // of (group, device) pairs, over all these tries while nothing fits
+constexpr double kVisitsForMore = 1e6;  // the same where something fits already
+constexpr double kRepairVisits = 4e6;   // of groups, over all moves of one repair
+constexpr double kMostMoves = 2000;     // of one repair
 constexpr double kMovesPerGroup = 40;
 constexpr double kFewestMoves = 200;  // that visits must leave, or a repair is hopeless
 constexpr double kMargin = 0.97;      // lowered a little further than the overflow, or the next try would just miss
@@ -77,25 +78,24 @@ class Tries {
     return best;
   }
 
-  // Lowers what the source sees until something fits: first each overfull memory by as much as the nearest offer
-  // overflowed it, then all evenly. `peaks`: of that nearest offer.
+  // Lowers what the source sees: first each overfull memory by as much as the nearest offer overflowed it, then all
+  // evenly. `peaks`: of that nearest offer, if there was one.
   void TryLowered(const CandidateSource& source, std::vector<double> peaks, int tries, double share) {
     CostedGraph shown = costed_;
     std::vector<double>& limits = shown.topology.memory_bytes;
     const double weights = std::max(WeightShare(costed_), 0.1);
     const int targeted = (tries + 1) / 2;
     const int even = tries - targeted;
-    for (int attempt = 0; attempt < tries && !OutOfTime() && !peaks.empty(); ++attempt) {
+    for (int attempt = 0; attempt < tries && !OutOfTime(); ++attempt) {
       if (attempt < targeted) {
+        if (peaks.empty()) continue;
         LowerWhereOverfull(costed_, peaks, limits);
       } else {
         const double lowered = std::pow(weights, static_cast<double>(attempt - targeted + 1) / even);
         for (std::size_t memory = 0; memory < limits.size(); ++memory)
           limits[memory] = costed_.topology.memory_bytes[memory] * lowered;
       }
-      const BestOf best = Try(source, shown, share / (tries - attempt));
-      if (found()) return;
-      peaks = best.nearest_peaks;
+      peaks = Try(source, shown, share / (tries - attempt)).nearest_peaks;
     }
   }
 
@@ -132,9 +132,9 @@ class Tries {
 };
 
 // How often a source that makes so many offers is tried again: less often on large graphs.
-int MostTries(const CostedGraph& costed, double offers, double least) {
+int MostTries(const CostedGraph& costed, double offers, double most_visits, double least) {
   const double visits = std::max(1.0, static_cast<double>(costed.num_groups) * costed.num_devices * offers);
-  return static_cast<int>(std::clamp(kMostVisits / visits, least, static_cast<double>(kMostTries)));
+  return static_cast<int>(std::clamp(most_visits / visits, least, static_cast<double>(kMostTries)));
 }
 
 }  // namespace
@@ -153,8 +153,15 @@ std::optional<BestOf> RunSourceInMemory(const CandidateSource& source, const Cos
   if (!settled && !tries.OutOfTime()) {
     const BestOf careful = tries.Try(source, costed, tries.found() ? 1.0 : 0.5);
     // Where time is limited, that decides how many samples are drawn.
-    const double samples = budget.seconds ? 1.0 : static_cast<double>(std::max<std::int64_t>(1, budget.samples));
-    if (!tries.found()) tries.TryLowered(source, careful.nearest_peaks, MostTries(costed, samples, 2), 0.7);
+    const bool samples_count = !source.one_answer() && !budget.seconds;
+    const double offers = samples_count ? static_cast<double>(std::max<std::int64_t>(1, budget.samples)) : 1.0;
+    int lowered = 0;
+    if (!tries.found()) {
+      lowered = MostTries(costed, offers, kMostVisits, 2);
+    } else if (source.one_answer()) {
+      lowered = MostTries(costed, offers, kVisitsForMore, 0);
+    }
+    tries.TryLowered(source, careful.nearest_peaks, lowered, 0.7);
     if (!tries.found()) {
       tries.all().frugal = true;
       tries.Repair(careful);
@@ -162,7 +169,8 @@ std::optional<BestOf> RunSourceInMemory(const CandidateSource& source, const Cos
     if (!tries.found() && !tries.OutOfTime()) {
       const std::unique_ptr<CandidateSource> frugal = MakeFrugal();
       const BestOf sparing = tries.Try(*frugal, costed, 0.5);
-      if (!tries.found()) tries.TryLowered(*frugal, sparing.nearest_peaks, MostTries(costed, kFrugalOffers, 0), 0.5);
+      if (!tries.found())
+        tries.TryLowered(*frugal, sparing.nearest_peaks, MostTries(costed, kFrugalOffers, kMostVisits, 0), 0.5);
       if (!tries.found()) tries.Repair(sparing);
     }
   }

@@ -10,11 +10,16 @@
 namespace millrace {
 
 // On a machine without capacities this is RunSource. Else the source is first shown unlimited memory, since it may be
-// too careful where all is well, and what fits is kept; then the real capacities, unless all it offered did fit; then,
-// while nothing fits, lowered ones: first each overfull memory by as much as the nearest offer overflowed it, then all
-// memories evenly, down to a proportional share of the weights. The last resorts, which BestOf::frugal tells of, are to
-// move groups of its nearest offer about (repair.h), schedules that spare memory (frugal.h), and to repair those. What
-// is kept, the best of all tries, always fits the real capacities. Nothing if all fail; a plan may still exist.
+// too careful where all is well, and what fits is kept; then, unless all it offered did fit, the real capacities; then
+// lowered ones: first each overfull memory by as much as the nearest offer overflowed it, then all memories evenly,
+// down to a proportional share of the weights. Sources with one answer see lowered ones even where something fits
+// already, since a list scheduler pressed for room may make the better plan. The last resorts where nothing fits, which
+// BestOf::frugal tells of, are to move groups of its nearest offer about (repair.h), schedules that spare memory
+// (frugal.h), and to repair those. What is kept, the best of all tries, always fits the real capacities. Nothing if all
+// fail; a plan may still exist.
+//
+// A little more memory may still end in a somewhat worse plan: where all that a source offers fits, that is its answer,
+// and a last resort may do better than the source.
 //
 // Large graphs get fewer tries. A time limit is for all tries together: none is begun after it, and each may take a
 // share of what is left, which a source with one answer does not heed.
