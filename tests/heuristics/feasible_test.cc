@@ -218,14 +218,21 @@ TEST(RunSourceInMemory, FindsWhatFitsOneDeviceInAFrugalOrder) {
 // Puts three groups on one, two or three devices, by how much memory it is shown.
 class FasterWhenPressed : public CandidateSource {
  public:
+  explicit FasterWhenPressed(bool one_answer, double enough = 20) : one_answer_(one_answer), enough_(enough) {}
   std::string name() const override { return "faster when pressed"; }
-  bool one_answer() const override { return true; }
+  bool one_answer() const override { return one_answer_; }
   void Propose(const CostedGraph& shown, const SourceBudget&, Random&,
                const std::function<void(Assignment)>& offer) const override {
     const double shown_bytes = shown.topology.memory_bytes[0];
-    const int least = shown_bytes < 20 ? 1 : 0;
-    offer({{0, least, shown_bytes > 20 ? 0 : least + 1}, {0, 1, 2}});
+    const int least = shown_bytes < enough_ ? 1 : 0;
+    offer({{0, least, shown_bytes > enough_ ? 0 : least + 1}, {0, 1, 2}});
+    ++asked;
   }
+  mutable int asked = 0;
+
+ private:
+  bool one_answer_;
+  double enough_;  // shown more than this, it spreads nothing
 };
 
 TEST(RunSourceInMemory, GoesOnToLowerCapacitiesWhenASlowPlanFitsAlready) {
@@ -238,12 +245,19 @@ TEST(RunSourceInMemory, GoesOnToLowerCapacitiesWhenASlowPlanFitsAlready) {
   const ComputationGraph graph(data);
   const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, Cores(3, 20.0)), SingleOpGroups(graph));
   Random random(0);
-  const auto best = RunSourceInMemory(FasterWhenPressed(), costed, {}, random, 2);
+  const FasterWhenPressed scheduler(true);
+  const auto best = RunSourceInMemory(scheduler, costed, {}, random, 2);
   ASSERT_TRUE(best);
   EXPECT_FALSE(best->frugal);
   ASSERT_EQ(best->kept.size(), 2u);
   EXPECT_DOUBLE_EQ(best->kept[0].makespan, 2);
   EXPECT_DOUBLE_EQ(best->kept[1].makespan, 4);
+  // A source that may be slow is content: with the real capacities, or else with the first lowered ones.
+  const FasterWhenPressed search(false), pressed(false, 19);
+  EXPECT_DOUBLE_EQ(RunSourceInMemory(search, costed, {}, random, 2)->kept[0].makespan, 4);
+  EXPECT_EQ(search.asked, 2);
+  EXPECT_DOUBLE_EQ(RunSourceInMemory(pressed, costed, {}, random, 2)->kept[0].makespan, 2);
+  EXPECT_EQ(pressed.asked, 3);
 }
 
 // Asked for plans, it offers one that does not fit, and counts how often.

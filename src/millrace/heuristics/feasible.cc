@@ -79,7 +79,7 @@ class Tries {
   }
 
   // Lowers what the source sees: first each overfull memory by as much as the nearest offer overflowed it, then all
-  // evenly. `peaks`: of that nearest offer, if there was one.
+  // evenly; until something fits, if the source is slow. `peaks`: of that nearest offer, if there was one.
   void TryLowered(const CandidateSource& source, std::vector<double> peaks, int tries, double share) {
     CostedGraph shown = costed_;
     std::vector<double>& limits = shown.topology.memory_bytes;
@@ -96,6 +96,7 @@ class Tries {
           limits[memory] = costed_.topology.memory_bytes[memory] * lowered;
       }
       peaks = Try(source, shown, share / (tries - attempt)).nearest_peaks;
+      if (found() && !source.one_answer()) return;
     }
   }
 
