@@ -12,6 +12,7 @@
 #include "millrace/workloads/models.h"
 #include "tests/reference/random_problem.h"
 #include "tests/runtime/random_model.h"
+#include "tests/workloads/small_models.h"
 
 namespace millrace {
 namespace {
@@ -23,28 +24,10 @@ struct Network {
 };
 
 Network Small(const std::string& name) {
-  Network network{name, name, {}};
-  ModelOptions& options = network.options;
-  options.seed = 3;
-  if (name == "bert_base") {
-    options.layers = 2;
-    options.hidden = 48;
-    options.heads = 4;
-    options.sequence = 11;
-    options.vocabulary = 50;
-  } else if (name == "lstm_lm") {
-    options.hidden = 24;
-    options.sequence = 9;
-    options.vocabulary = 40;
-    options.batch = 2;
-    options.chunks = 3;
-  } else if (name == "towers") {
-    options.hidden = 20;
-    options.batch = 5;
-  } else {
-    options.width = 0.25;
-    options.image = name == "inception_v3" ? 107 : 64;
-  }
+  Network network{name, name, SmallOptions(name)};
+  network.options.seed = 3;
+  if (name == "inception_v3") network.options.image = 107;  // odd at every stride
+  if (name == "bert_base") network.options.sequence = 11;
   return network;
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <set>
+#include <utility>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
@@ -16,6 +16,7 @@
 #include "millrace/optimize/resume.h"
 #include "millrace/optimize/select.h"
 #include "millrace/plan/hash.h"
+#include "millrace/runtime/host_units.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/target/measurement.h"
 #include "millrace/target/statistics.h"
@@ -79,11 +80,7 @@ bool ExecutesTheModel(const std::string& target) { return target == "cpu"; }
 
 // The units of a machine we execute on ourselves are processors of this host.
 std::vector<int> ProcessorsOf(const Machine& machine, const std::string& target) {
-  std::set<int> units;
-  if (ExecutesTheModel(target)) {
-    for (const Device& device : machine.devices) units.insert(device.units.begin(), device.units.end());
-  }
-  return {units.begin(), units.end()};
+  return ExecutesTheModel(target) ? UnitsOf(machine) : std::vector<int>{};
 }
 
 // Measures the best plan and the baselines in turn, after the choice.
@@ -96,14 +93,12 @@ void Compare(Target& target, const Effort& effort, const Deadline& deadline, con
   std::vector<Candidate*> running;
   double round_seconds = 0;
   for (Candidate* candidate : compared) {
-    try {
-      loaded.push_back(target.Load(candidate->plan));
-      plans.push_back(loaded.back().get());
-      running.push_back(candidate);
-      round_seconds += candidate->target_seconds.value_or(0);
-    } catch (const MeasurementFailed& failure) {
-      candidate->failure = failure.what();
-    }
+    std::unique_ptr<LoadedPlan> plan = TryLoad(target, candidate->plan, &candidate->failure);
+    if (plan == nullptr) continue;
+    loaded.push_back(std::move(plan));
+    plans.push_back(loaded.back().get());
+    running.push_back(candidate);
+    round_seconds += candidate->target_seconds.value_or(0);
   }
   MeasureOptions measure;
   measure.cpus = ProcessorsOf(result.machine, result.target);

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "millrace/errors/interrupt.h"
 #include "millrace/target/disturbance.h"
+#include "millrace/target/measurement.h"
 #include "millrace/target/statistics.h"
 
 namespace millrace {
@@ -15,16 +17,6 @@ namespace {
 struct Runner {
   Candidate* candidate;
   std::unique_ptr<LoadedPlan> loaded;
-
-  bool RunOnce() {
-    try {
-      candidate->times.push_back(loaded->Run());
-      return true;
-    } catch (const MeasurementFailed& failure) {
-      candidate->failure = failure.what();
-      return false;
-    }
-  }
 };
 
 std::vector<Runner> LoadAll(Target& target, std::vector<Candidate>& candidates) {
@@ -32,11 +24,8 @@ std::vector<Runner> LoadAll(Target& target, std::vector<Candidate>& candidates) 
   for (Candidate& candidate : candidates) {
     if (candidate.target_seconds || !candidate.failure.empty()) continue;
     StopIfInterrupted();
-    try {
-      runners.push_back({&candidate, target.Load(candidate.plan)});
-    } catch (const MeasurementFailed& failure) {
-      candidate.failure = failure.what();
-    }
+    if (auto loaded = TryLoad(target, candidate.plan, &candidate.failure))
+      runners.push_back({&candidate, std::move(loaded)});
   }
   return runners;
 }
@@ -68,7 +57,8 @@ void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions&
     if (round > 0 && deadline.Passed()) break;
     for (Runner& runner : runners) {
       StopIfInterrupted();
-      runner.RunOnce();
+      if (const auto seconds = TryRun(*runner.loaded, &runner.candidate->failure))
+        runner.candidate->times.push_back(*seconds);
       progress(++done, std::max(left, done));
     }
     std::erase_if(runners, [](const Runner& runner) { return !runner.candidate->failure.empty(); });
@@ -78,7 +68,7 @@ void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions&
     left = done + static_cast<int>(runners.size()) * (rounds - round - 1);
   }
   progress(done, done);
-  const bool disturbed = !options.cpus.empty() && watch.Disturbed();
+  const bool disturbed = watch.Disturbed();
   for (Candidate& candidate : candidates) {
     if (candidate.times.empty() || !candidate.failure.empty()) continue;
     candidate.target_seconds = Median(candidate.times);

@@ -6,21 +6,24 @@
 #include "millrace/target/statistics.h"
 
 namespace millrace {
-namespace {
 
-// One run; kept where `keep` says so.
-void RunOnce(LoadedPlan& plan, bool keep, Measurement* measurement) {
-  if (measurement->failed) return;
+std::unique_ptr<LoadedPlan> TryLoad(Target& target, const Plan& plan, std::string* failure) {
   try {
-    const double seconds = plan.Run();
-    if (keep) measurement->times.push_back(seconds);
+    return target.Load(plan);
   } catch (const MeasurementFailed& error) {
-    measurement->failed = true;
-    measurement->error = error.what();
+    *failure = error.what();
+    return nullptr;
   }
 }
 
-}  // namespace
+std::optional<double> TryRun(LoadedPlan& plan, std::string* failure) {
+  try {
+    return plan.Run();
+  } catch (const MeasurementFailed& error) {
+    *failure = error.what();
+    return std::nullopt;
+  }
+}
 
 void Summarise(Measurement* measurement) {
   if (measurement->times.empty()) return;
@@ -39,13 +42,17 @@ std::vector<Measurement> MeasureInterleaved(const std::vector<LoadedPlan*>& plan
     for (std::size_t turn = 0; turn < plans.size(); ++turn) {
       const std::size_t plan = number % 2 == 0 ? turn : plans.size() - 1 - turn;
       StopIfInterrupted();
-      RunOnce(*plans[plan], keep, &measurements[plan]);
+      Measurement& measurement = measurements[plan];
+      if (measurement.failed) continue;
+      const std::optional<double> seconds = TryRun(*plans[plan], &measurement.error);
+      measurement.failed = !seconds;
+      if (seconds && keep) measurement.times.push_back(*seconds);
     }
   };
   for (int warm_up = 0; warm_up < options.warm_up; ++warm_up) round(warm_up, false);
   const DisturbanceWatch watch(options.cpus);
   for (int repetition = 0; repetition < options.repetitions; ++repetition) round(repetition, true);
-  const bool disturbed = !options.cpus.empty() && watch.Disturbed();
+  const bool disturbed = watch.Disturbed();
   for (Measurement& measurement : measurements) {
     measurement.disturbed = disturbed;
     if (measurement.times.empty() && !measurement.failed) {

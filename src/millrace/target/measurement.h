@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,10 @@ struct MeasureOptions {
   int repetitions = 20;
   std::vector<int> cpus;  // watched for disturbances; empty: not watched
 };
+
+// Makes a plan ready, and runs it once. Nothing where that fails (MeasurementFailed), and *failure then says why.
+std::unique_ptr<LoadedPlan> TryLoad(Target& target, const Plan& plan, std::string* failure);
+std::optional<double> TryRun(LoadedPlan& plan, std::string* failure);
 
 // Sets median, min and p95 from the times.
 void Summarise(Measurement* measurement);
