@@ -29,7 +29,7 @@ std::vector<Result> Converted(const std::vector<std::byte>& elements) {
   for (std::size_t i = 0; i < result.size(); ++i) {
     Element element;
     std::memcpy(&element, elements.data() + i * sizeof(Element), sizeof(Element));
-    result[i] = static_cast<Result>(element);
+    result[i] = static_cast<Result>(element);  // NOLINT(bugprone-signed-char-misuse): an int8 is a number here
   }
   return result;
 }

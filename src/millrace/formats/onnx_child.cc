@@ -73,8 +73,8 @@ void WriteAll(int file, const std::string& bytes) {
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, standard);
   Limit(RLIMIT_CORE, 0);
   Limit(RLIMIT_CPU, static_cast<rlim_t>(limits.most_seconds) + 1);
-  const std::size_t mapped = BytesMapped();
-  if (!kSanitized && mapped > 0) Limit(RLIMIT_AS, static_cast<rlim_t>(mapped + limits.most_bytes));
+  if (const std::size_t mapped = kSanitized ? 0 : BytesMapped(); mapped > 0)
+    Limit(RLIMIT_AS, static_cast<rlim_t>(mapped + limits.most_bytes));
   std::string reply;
   try {
     reply = kDone + work();

@@ -32,7 +32,7 @@ fs::path FileOf(const std::string& folder, const std::string& location, const st
   for (const fs::path& part : relative) escapes = escapes || part == "..";
   std::error_code error;
   const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : fs::path(folder), error);
-  const fs::path file = fs::weakly_canonical(root / relative, error);
+  fs::path file = fs::weakly_canonical(root / relative, error);
   const fs::path inside = file.lexically_relative(root);
   escapes = escapes || inside.empty() || *inside.begin() == "..";
   if (escapes) {
@@ -79,7 +79,7 @@ std::shared_ptr<const ConstantData> ExternalData::Read(const onnx::TensorProto& 
   if (static_cast<std::uint64_t>(stream.gcount()) != wanted) {
     throw InvalidInput(fmt::format("{}: its data file '{}' cannot be read", what, file.string()));
   }
-  const auto data = ConstantData::Dense(type, shape, std::move(bytes));
+  std::shared_ptr<const ConstantData> data = ConstantData::Dense(type, shape, std::move(bytes));
   read_.emplace(stretch, data);
   return data;
 }

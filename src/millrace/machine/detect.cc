@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -42,9 +43,8 @@ std::vector<int> AllowedProcessors() {
     CPU_FREE(set);
     if (!processors.empty()) return processors;
   }
-  std::vector<int> processors;
-  const int count = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for (int cpu = 0; cpu < count; ++cpu) processors.push_back(cpu);
+  std::vector<int> processors(std::max(1U, std::thread::hardware_concurrency()));
+  std::iota(processors.begin(), processors.end(), 0);
   return processors;
 }
 

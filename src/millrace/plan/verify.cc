@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/plan/verify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -42,25 +44,22 @@ std::optional<std::string> WhyNotPlaced(const ComputationGraph& graph, const Mac
   const std::vector<const StatedSeconds*> stated = StatedForGroups(graph, plan.groups);
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const int device = plan.placement[g];
-    const std::string where = "group " + std::to_string(g);
-    if (device < 0 || device >= devices) {
-      return where + " is placed on device " + std::to_string(device) + "; the machine has devices 0.." +
-             std::to_string(devices - 1);
-    }
+    if (device < 0 || device >= devices)
+      return fmt::format("group {} is placed on device {}; the machine has devices 0..{}", g, device, devices - 1);
     const std::string& kind = machine.devices[static_cast<std::size_t>(device)].kind;
-    if (stated[g] != nullptr && !stated[g]->On(kind))
-      return where + ": its group_seconds name no time on a device of kind '" + kind + "', so it cannot run there";
+    if (stated[g] != nullptr && !stated[g]->On(kind)) {
+      return fmt::format("group {}: its group_seconds name no time on a device of kind '{}', so it cannot run there", g,
+                         kind);
+    }
     for (const OpId id : plan.groups[g]) {
       const Op& op = graph.op(id);
-      if (op.seconds.stated() && !op.seconds.On(kind)) {
-        return where + ": op " + std::to_string(id) + " '" + op.name + "' cannot run on a device of kind '" + kind +
-               "'";
-      }
+      if (op.seconds.stated() && !op.seconds.On(kind))
+        return fmt::format("group {}: op {} '{}' cannot run on a device of kind '{}'", g, id, op.name, kind);
       if (op.colocate.empty()) continue;
       const auto [entry, first] = device_of.emplace(op.colocate, device);
       if (entry->second != device) {
-        return where + ": op " + std::to_string(id) + " '" + op.name + "' must share a device with the other ops of '" +
-               op.colocate + "'";
+        return fmt::format("group {}: op {} '{}' must share a device with the other ops of '{}'", g, id, op.name,
+                           op.colocate);
       }
     }
   }

@@ -139,6 +139,7 @@ std::unique_ptr<Kernel> MakeActivationKernel(const KernelRequest& request, const
 
 std::vector<KernelEntry> ActivationKernels() {
   std::vector<KernelEntry> entries;
+  entries.reserve(kActivations.size());
   for (const char* type : kActivations) entries.push_back({type, MakeActivation, UnsupportedActivation});
   return entries;
 }

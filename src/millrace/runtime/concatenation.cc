@@ -69,7 +69,7 @@ class Concatenation : public PrimitiveKernel {
   // One input's pieces, `piece` bytes in each of `rows` rows of the output; few rows are shared out inside.
   void ShareOut(const Operand& source, std::size_t piece, std::size_t at, std::size_t output_piece, std::int64_t rows) {
     for (int worker = 0; worker < workers(); ++worker) {
-      const bool by_rows = rows >= 2 * workers();
+      const bool by_rows = rows >= std::int64_t{2} * workers();
       const Share own_rows = by_rows ? ShareOf(rows, workers(), worker) : Share{0, rows};
       const auto bytes = static_cast<std::int64_t>(piece);
       const Share own_bytes = by_rows ? Share{0, bytes} : ShareOf(bytes, workers(), worker, 64);

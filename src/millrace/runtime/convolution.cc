@@ -18,7 +18,7 @@ namespace millrace {
 namespace {
 
 // The result of the part of it that is made while a residual copied there is still in the second-level cache.
-constexpr std::int64_t kResidualTileBytes = 512 * 1024;
+constexpr std::int64_t kResidualTileBytes = std::int64_t{512} * 1024;
 
 // A part of the result: some images, some output channels (whole groups where there are several).
 struct Part {
@@ -120,7 +120,8 @@ class ConvolutionKernel : public PrimitiveKernel {
     const std::int64_t grain = Grain();
     const std::int64_t grains = (channels + grain - 1) / grain;
     std::vector<Part> parts;
-    const bool by_images = workers() == 1 || images % workers() == 0 || images >= 4 * workers() || grains == 1;
+    const bool by_images =
+        workers() == 1 || images % workers() == 0 || images >= std::int64_t{4} * workers() || grains == 1;
     const Share own_images = by_images ? ShareOf(images, workers(), worker) : Share{0, images};
     const Share own_channels = by_images ? Share{0, channels} : ShareOf(channels, workers(), worker, grain);
     if (own_images.size() == 0 || own_channels.size() == 0) return parts;

@@ -70,8 +70,8 @@ class Bert {
     const int query = SplitHeads(builder_.Linear(x, hidden_, kLinearGain), {0, 2, 1, 3});
     const int key = SplitHeads(builder_.Linear(x, hidden_, kLinearGain), {0, 2, 3, 1});
     const int value = SplitHeads(builder_.Linear(x, hidden_, kLinearGain), {0, 2, 1, 3});
-    const double features = static_cast<double>(hidden_ / heads_);
-    const int scale = builder_.Scalar("Div.scale", static_cast<float>(std::sqrt(features)));
+    const std::int64_t features = hidden_ / heads_;
+    const int scale = builder_.Scalar("Div.scale", static_cast<float>(std::sqrt(static_cast<double>(features))));
     const int scores = builder_.Elementwise("Div", builder_.MatMul(query, key), scale);
     const int context = builder_.MatMul(builder_.Softmax(scores), value);
     const int joined = builder_.Reshape(builder_.Transpose(context, {0, 2, 1, 3}), {batch_, sequence_, hidden_});
