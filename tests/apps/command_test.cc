@@ -84,7 +84,7 @@ constexpr const char* kMachine = "--machine homogeneous:4,latency=1e-3,bandwidth
 TEST_F(Command, SchedulesAGraphAndSimulatesThePlanToTheSameMakespan) {
   GenerateGraph();
   for (const char* method : {"sequential", "random", "list", "heft", "cpop", "peft", "etf", "dls", "minmin", "maxmin",
-                             "randomised-list", "brkga", "anneal"}) {
+                             "randomised-list", "brkga", "anneal", "exact"}) {
     const Json scheduled =
         Do(std::string("schedule g.json ") + kMachine + " --method " + method + " --iterations 500 --json -o plan.json")
             .json();
@@ -105,7 +105,7 @@ TEST_F(Command, SchedulesAGraphAndSimulatesThePlanToTheSameMakespan) {
 
 TEST_F(Command, GivesTheSamePlanForTheSameSeedAtAnyNumberOfThreads) {
   GenerateGraph();
-  for (const char* method : {"random", "randomised-list", "brkga", "anneal"}) {
+  for (const char* method : {"random", "randomised-list", "brkga", "anneal", "exact"}) {
     const std::string words =
         std::string("schedule g.json ") + kMachine + " --iterations 500 --samples 20 --method " + method;
     Do(words + " --seed 7 --threads 1 -o a.json");

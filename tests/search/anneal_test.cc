@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <numeric>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
@@ -17,6 +15,7 @@
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/slow_optimum.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
@@ -34,47 +33,6 @@ double BestMakespan(const CostedGraph& costed, const std::vector<Assignment>& an
   Simulator simulator(costed);
   double best = std::numeric_limits<double>::infinity();
   for (const Assignment& answer : answers) best = std::min(best, simulator.Makespan(answer));
-  return best;
-}
-
-// The least makespan over every topological order and placement: for graphs of a handful of ops.
-double Optimum(const CostedGraph& costed) {
-  Simulator simulator(costed);
-  Assignment assignment;
-  assignment.placement.assign(static_cast<std::size_t>(costed.num_groups), 0);
-  assignment.sequence.resize(static_cast<std::size_t>(costed.num_groups));
-  std::iota(assignment.sequence.begin(), assignment.sequence.end(), 0);
-  double best = std::numeric_limits<double>::infinity();
-  const auto topological = [&] {
-    std::vector<std::size_t> position(assignment.sequence.size());
-    for (std::size_t i = 0; i < position.size(); ++i) position[static_cast<std::size_t>(assignment.sequence[i])] = i;
-    for (int g = 0; g < costed.num_groups; ++g) {
-      for (const GroupEdge& edge : costed.Predecessors(g)) {
-        if (position[static_cast<std::size_t>(edge.group)] > position[static_cast<std::size_t>(g)]) return false;
-      }
-    }
-    return true;
-  };
-  const std::function<void(int)> place = [&](int group) {
-    if (group == costed.num_groups) {
-      best = std::min(best, simulator.Makespan(assignment));
-      return;
-    }
-    for (int device = 0; device < costed.num_devices; ++device) {
-      if (costed.Seconds(group, device) == std::numeric_limits<double>::infinity()) continue;
-      assignment.placement[static_cast<std::size_t>(group)] = device;
-      const std::int32_t tied = costed.colocation[static_cast<std::size_t>(group)];
-      bool together = true;
-      for (int other = 0; other < group; ++other) {
-        together = together && (tied < 0 || costed.colocation[static_cast<std::size_t>(other)] != tied ||
-                                assignment.placement[static_cast<std::size_t>(other)] == device);
-      }
-      if (together) place(group + 1);
-    }
-  };
-  do {
-    if (topological()) place(0);
-  } while (std::next_permutation(assignment.sequence.begin(), assignment.sequence.end()));
   return best;
 }
 
@@ -125,7 +83,7 @@ TEST(Anneal, FindsTheOptimumOfTinyProblems) {
     const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
     SourceBudget budget;
     budget.iterations = 12000;
-    const double optimum = Optimum(costed);
+    const double optimum = testing::SlowOptimum(costed);
     EXPECT_NEAR(BestMakespan(costed, Answers(*MakeAnnealing(), costed, budget, 1)), optimum, 1e-6 * optimum) << round;
   }
 }

@@ -26,7 +26,7 @@ struct OptimizeOptions {
   std::optional<std::int64_t> samples;     // plans of sampling sources; by default 1000, fewer for very large graphs
   std::optional<std::int64_t> iterations;  // steps of each search source; by default enough to settle
   std::size_t top_k = 16;                  // candidates measured
-  std::vector<std::string> methods;        // candidate sources; empty: all
+  std::vector<std::string> methods;        // candidate sources; empty: AnySizeSourceNames
   std::optional<double> time_limit;        // for the whole run
   bool quick = false;                      // fewer samples, rounds and shorter profiling
   std::uint64_t seed = 0;

@@ -58,7 +58,7 @@ std::vector<FusionChoice> FusionChoices(const CostModel& model) {
 
 Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
               const std::function<void(int, int)>& progress) {
-  const std::vector<std::string> methods = options.methods.empty() ? SourceNames() : options.methods;
+  const std::vector<std::string> methods = options.methods.empty() ? AnySizeSourceNames() : options.methods;
   const int total = static_cast<int>(methods.size() * fusions.size());
   const Random random(options.seed);
   SourceBudget budget;

@@ -20,7 +20,7 @@ struct FusionChoice {
 };
 
 struct PoolOptions {
-  std::vector<std::string> methods;        // heuristics/candidate_source.h; empty: all
+  std::vector<std::string> methods;        // heuristics/candidate_source.h; empty: AnySizeSourceNames
   std::int64_t samples = 1000;             // plans of sources that sample, over all fusion choices
   std::optional<std::int64_t> iterations;  // steps of each search; by default its own choice
   std::optional<double> seconds;           // that each sampling or searching source may take

@@ -13,6 +13,9 @@ namespace millrace {
 
 std::vector<std::string> SourceNames();
 
+// Those that take graphs of any size: all but `exact`.
+std::vector<std::string> AnySizeSourceNames();
+
 // Throws InvalidInput, listing the names, where there is none of this one.
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name);
 

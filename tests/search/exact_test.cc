@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/search/exact.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/errors/errors.h"
+#include "millrace/machine/preset.h"
+#include "millrace/search/device_twins.h"
+#include "millrace/simulate/bounds.h"
+#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/timeline.h"
+#include "millrace/workloads/random_graph.h"
+#include "tests/reference/random_problem.h"
+#include "tests/reference/slow_optimum.h"
+
+namespace millrace {
+namespace {
+
+CostedGraph Costed(const ComputationGraph& graph, const Machine& machine) {
+  return MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+}
+
+CostedGraph Layered(std::int64_t ops, double ccr, std::uint64_t seed, const char* preset) {
+  RandomGraphOptions options;
+  options.ops = ops;
+  options.ccr = ccr;
+  options.seed = seed;
+  return Costed(MakeRandomGraph("layered", options), *MachinePreset(preset));
+}
+
+TEST(Exact, FindsTheOptimaThatEnumerationFinds) {
+  Random random(61);
+  int none_fits = 0;
+  for (int round = 0; round < 120; ++round) {
+    testing::RandomProblemOptions problem;
+    problem.most_ops = 5;
+    problem.most_devices = 3;
+    problem.memory = round % 4 == 0;
+    problem.tidy = round % 3 == 0;
+    problem.links = round % 5 > 0;
+    const CostedGraph costed = Costed(testing::RandomGraph(random, problem), testing::RandomMachine(random, problem));
+    const double optimum = testing::SlowOptimum(costed);
+    const ExactResult result = SolveExactly(costed, {}, random);
+    ASSERT_TRUE(result.proven) << round;
+    if (optimum == std::numeric_limits<double>::infinity()) {
+      EXPECT_FALSE(result.best);
+      EXPECT_EQ(result.bound, optimum);
+      ++none_fits;
+      continue;
+    }
+    ASSERT_TRUE(result.best) << round;
+    EXPECT_NEAR(result.best->makespan, optimum, 1e-9 * optimum) << round;
+    EXPECT_NEAR(result.bound, optimum, 1e-9 * optimum) << round;
+    EXPECT_EQ(result.best->makespan, MakeTimeline(costed, result.best->assignment).makespan);
+    EXPECT_TRUE(FitsInMemory(costed, result.best->assignment));
+  }
+  EXPECT_GT(none_fits, 0);
+}
+
+// Identical devices are where the search leaves most out.
+TEST(Exact, FindsTheOptimaOfIdenticalDevicesThatEnumerationFinds) {
+  Random random(62);
+  for (int round = 0; round < 60; ++round) {
+    testing::RandomProblemOptions problem;
+    problem.most_ops = 6;
+    problem.kinds = problem.gangs = false;
+    problem.colocate = round % 2 == 0;
+    problem.tidy = round % 3 == 0;
+    const char* preset = round % 4 < 2 ? "homogeneous:3" : "homogeneous:3,latency=0.1,bandwidth=1";
+    const CostedGraph costed = Costed(testing::RandomGraph(random, problem), *MachinePreset(preset));
+    const double optimum = testing::SlowOptimum(costed);
+    const ExactResult result = SolveExactly(costed, {}, random);
+    ASSERT_TRUE(result.proven && result.best) << round;
+    EXPECT_NEAR(result.best->makespan, optimum, 1e-9 * optimum) << round;
+  }
+}
+
+TEST(Exact, StoppedEarlyStillBoundsTheOptimum) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const CostedGraph costed = Layered(12, 2, seed, "homogeneous:3,bandwidth=1e9");
+    Random random(seed);
+    const ExactResult whole = SolveExactly(costed, {}, random);
+    ASSERT_TRUE(whole.proven);
+    for (const std::int64_t nodes : {0, 300, 3000}) {
+      ExactOptions options;
+      options.nodes = nodes;
+      const ExactResult part = SolveExactly(costed, options, random);
+      ASSERT_TRUE(part.best);
+      EXPECT_LE(part.bound, whole.best->makespan * (1 + 1e-9));
+      EXPECT_GE(part.bound, LowerBound(costed) * (1 - 1e-9));
+      EXPECT_GE(part.best->makespan, whole.best->makespan * (1 - 1e-9));
+      if (part.proven) {
+        EXPECT_NEAR(part.best->makespan, whole.best->makespan, 1e-9 * whole.best->makespan);
+      }
+    }
+  }
+}
+
+TEST(Exact, RefusesLargeGraphsInOneLine) {
+  const CostedGraph costed = Layered(kMostExactGroups + 1, 1, 0, "homogeneous:2");
+  Random random(0);
+  try {
+    MakeExact()->Propose(costed, {}, random, [](const Assignment&) {});
+    FAIL();
+  } catch (const InvalidInput& error) {
+    EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("128"), ::testing::HasSubstr("129"),
+                                               ::testing::HasSubstr("anneal")));
+  }
+}
+
+TEST(Exact, ProvesTheEmptyGraphAtOnce) {
+  const CostedGraph costed = Costed(ComputationGraph{GraphData{}}, *MachinePreset("homogeneous:2"));
+  Random random(0);
+  const ExactResult result = SolveExactly(costed, {}, random);
+  EXPECT_TRUE(result.proven && result.best);
+  EXPECT_EQ(result.bound, 0);
+}
+
+TEST(FirstTwins, GroupsDevicesThatCanStandForOneAnother) {
+  RandomGraphOptions options;
+  options.ops = 10;
+  const ComputationGraph graph = MakeRandomGraph("layered", options);
+  Machine machine = *MachinePreset("homogeneous:4,bandwidth=1e9");
+  EXPECT_THAT(FirstTwins(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 0, 0));
+  machine.links.push_back({2, 3, 0.5, 1e9, std::nullopt});
+  EXPECT_THAT(FirstTwins(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 2, 3));
+  machine.links.push_back({3, 2, 0.5, 1e9, std::nullopt});
+  EXPECT_THAT(FirstTwins(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 2, 2));
+  machine.links.clear();
+  machine.devices[1].memory_bytes = 5;
+  EXPECT_THAT(FirstTwins(Costed(graph, machine)), ::testing::ElementsAre(0, 1, 0, 0));
+  machine.devices[1].memory_bytes.reset();
+  machine.devices[3].units = {2, 3};
+  EXPECT_THAT(FirstTwins(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 2, 3));
+}
+
+}  // namespace
+}  // namespace millrace
