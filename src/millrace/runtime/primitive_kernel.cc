@@ -39,6 +39,11 @@ class BoundPrimitive {
   std::vector<dnnl_exec_arg_t> arguments_;
 };
 
+// Of a worker's tasks in a phase.
+std::size_t PlaceOf(int phase, int worker, int workers) {
+  return static_cast<std::size_t>(phase) * static_cast<std::size_t>(workers) + static_cast<std::size_t>(worker);
+}
+
 }  // namespace
 
 dnnl::engine CpuEngine() {
@@ -79,14 +84,14 @@ PrimitiveKernel::PrimitiveKernel(const KernelRequest& request) : workers_(reques
 }
 
 void PrimitiveKernel::Run(const KernelBuffers& buffers, int phase, int worker) const {
-  const auto at = static_cast<std::size_t>(phase * workers_ + worker);
+  const std::size_t at = PlaceOf(phase, worker, workers_);
   if (at >= tasks_.size()) return;
   for (const Task& task : tasks_[at]) task(buffers);
 }
 
 void PrimitiveKernel::AddTask(int phase, int worker, Task task) {
   phases_ = std::max(phases_, phase + 1);
-  const auto at = static_cast<std::size_t>(phase * workers_ + worker);
+  const std::size_t at = PlaceOf(phase, worker, workers_);
   if (tasks_.size() <= at) tasks_.resize(at + 1);
   tasks_[at].push_back(std::move(task));
 }
