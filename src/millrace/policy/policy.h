@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "millrace/env/environment.h"
+#include "millrace/env/observation.h"
+#include "millrace/env/state.h"
+
+// The forward policy P_F of a sampler, in two stages per step: which ready group, then which device for it.
+// P_F(group, device | state) = softmax of the group logits x softmax of the device logits.
+namespace millrace {
+
+// A policy made ready for one environment and one reward temperature: what does not change from step to step is worked
+// out. One object serves one thread.
+class PreparedPolicy {
+ public:
+  virtual ~PreparedPolicy() = default;
+
+  // A logit for each choice of ObserveGroups(state); logits.size() == observation.size(). Finite.
+  virtual void ScoreGroups(const State& state, const Observation& observation, std::span<float> logits) = 0;
+
+  // Likewise for ObserveDevices(state, group).
+  virtual void ScoreDevices(const State& state, int group, const Observation& observation, std::span<float> logits) = 0;
+
+  // The same policy for another thread; what is immutable is shared.
+  virtual std::unique_ptr<PreparedPolicy> Clone() const = 0;
+};
+
+// Immutable and shared between threads.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  virtual std::string name() const = 0;
+
+  // `environment` must outlive what is returned. Reward temperature > 0, else InvalidInput. Throws InvalidInput where
+  // the graph is too large for the encoder, saying the limit.
+  virtual std::unique_ptr<PreparedPolicy> Prepare(const Environment& environment, double temperature) const = 0;
+};
+
+// The stand-in: all logits 0.
+std::unique_ptr<Policy> MakeUniformPolicy();
+
+}  // namespace millrace

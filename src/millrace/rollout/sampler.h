@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "millrace/env/environment.h"
+#include "millrace/plan/plan.h"
+#include "millrace/policy/policy.h"
+#include "millrace/random/random.h"
+#include "millrace/rollout/step_batch.h"
+
+// Draws trajectories from a policy: whole plans, built step by step.
+namespace millrace {
+
+struct SamplerOptions {
+  double softmax_temperature = 1;  // > 0: logits are divided by it; above 1 flattens P_F
+  double epsilon = 0;              // 0..1: share of uniform choice mixed in at either stage
+  int threads = 1;
+  double recorded_share = 0;  // of the steps, chosen at random, that go into the batch
+};
+
+struct Trajectory {
+  std::vector<Action> actions;
+  Assignment assignment;
+  double makespan = 0;      // seconds
+  double log_forward = 0;   // sum of log P_F under the policy itself: softmax temperature 1, epsilon 0
+  double log_backward = 0;  // sum of log P_B, uniform
+};
+
+// `count` trajectories. Trajectory i is drawn from random.Fork(i), so the same generator gives the same trajectories at
+// any number of threads. Steps are recorded into `batch` where it is not null, in order of trajectory and step.
+std::vector<Trajectory> SampleTrajectories(const Environment& environment, const PreparedPolicy& policy, int count,
+                                           const SamplerOptions& options, const Random& random, StepBatch* batch);
+
+// Walks given action sequences instead: what their probabilities are, and their steps for training.
+std::vector<Trajectory> ReplayTrajectories(const Environment& environment, const PreparedPolicy& policy,
+                                           const std::vector<std::vector<Action>>& actions,
+                                           const SamplerOptions& options, const Random& random, StepBatch* batch);
+
+// The plan of the most likely choices.
+Trajectory GreedyTrajectory(const Environment& environment, const PreparedPolicy& policy);
+
+}  // namespace millrace
