@@ -35,9 +35,9 @@ struct Observation {
 // device is free; 3 arrival at the best device after that; 4 idle gap left there; 5 second-best EFT above the best;
 // 6 upward rank / largest on offer; 7 EFT + what must follow, below the most critical on offer; 8 the same with the
 // optimistic cost; 9 share of input weight already on the best device; 10 number on offer, log; 11 share of groups
-// placed; 12 mean idle time of devices behind the makespan; 13 successors this would make ready; 14 best EFT after the
-// makespan so far; 15 mean seconds.
-// Priors: upward rank; -EFT; -EST; criticality (feature 7), each against the best on offer.
+// placed; 12 mean idle time of devices behind the makespan; 13 key children this would make ready; 14 best EFT after
+// the makespan so far; 15 mean seconds. Priors: upward rank; -EFT; -EST; criticality (feature 7), each against the best
+// on offer.
 void ObserveGroups(const State& state, Observation& observation);
 
 // The same for the device choice of a ready group: the devices that may run it.

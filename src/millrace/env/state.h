@@ -76,7 +76,6 @@ class State {
     return static_cast<std::size_t>(group) * static_cast<std::size_t>(environment_->num_devices()) +
            static_cast<std::size_t>(device);
   }
-  void MakeReady(int group);
   void AddRemovable(int group);
   void DropRemovable(int group);
 
@@ -88,7 +87,6 @@ class State {
   std::vector<double> finish_;                    // by group
   std::vector<double> unit_free_, device_free_;
   std::vector<std::int32_t> unit_last_;          // last group on each unit's chain; -1: none
-  std::vector<std::int32_t> units_ended_;        // by group: of its units, how many it is last on
   std::vector<std::int32_t> placed_successors_;  // by group
   std::vector<std::int32_t> placed_on_;          // by device
   std::vector<std::int32_t> colocation_device_;  // by colocation; -1: open

@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "millrace/heuristics/list_schedulers.h"
+#include "millrace/heuristics/optimistic_cost.h"
 #include "millrace/heuristics/ready_queue.h"
 #include "millrace/heuristics/upward_rank.h"
 
 namespace millrace {
 namespace {
-
-// By group * devices + device: the least that must follow a group that ran there, were every successor free to choose.
-// A successor stays for its own seconds or pays the mean transfer to the best place of all.
-std::vector<double> OptimisticCosts(const CostedGraph& costed, const MeanTransfer& transfer) {
-  const auto devices = static_cast<std::size_t>(costed.num_devices);
-  std::vector<double> costs(costed.seconds.size(), 0.0);
-  for (auto group = costed.topological_order.rbegin(); group != costed.topological_order.rend(); ++group) {
-    double* const row = costs.data() + static_cast<std::size_t>(*group) * devices;
-    for (const GroupEdge& edge : costed.Successors(*group)) {
-      const std::size_t next = static_cast<std::size_t>(edge.group) * devices;
-      double anywhere = std::numeric_limits<double>::infinity();
-      for (std::size_t d = 0; d < devices; ++d)
-        anywhere = std::min(anywhere, costs[next + d] + costed.seconds[next + d]);
-      anywhere += transfer.Seconds(edge.bytes);
-      for (std::size_t d = 0; d < devices; ++d)
-        row[d] = std::max(row[d], std::min(costs[next + d] + costed.seconds[next + d], anywhere));
-    }
-  }
-  return costs;
-}
 
 std::vector<double> MeanCosts(const CostedGraph& costed, const std::vector<double>& costs) {
   const auto devices = static_cast<std::size_t>(costed.num_devices);

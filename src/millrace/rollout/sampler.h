@@ -33,7 +33,9 @@ struct Trajectory {
 std::vector<Trajectory> SampleTrajectories(const Environment& environment, const PreparedPolicy& policy, int count,
                                            const SamplerOptions& options, const Random& random, StepBatch* batch);
 
-// Walks given action sequences instead: what their probabilities are, and their steps for training.
+// Walks given action sequences instead: what their probabilities are, and their steps for training. A choice that the
+// policy is not offered (beyond kReadyWindow) has probability 0: log_forward is then -infinity, and the step is not
+// recorded.
 std::vector<Trajectory> ReplayTrajectories(const Environment& environment, const PreparedPolicy& policy,
                                            const std::vector<std::vector<Action>>& actions,
                                            const SamplerOptions& options, const Random& random, StepBatch* batch);

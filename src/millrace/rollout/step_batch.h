@@ -24,6 +24,9 @@ struct ChoiceBatch {
   std::size_t steps() const { return chosen.size(); }
   std::size_t size() const { return group.size(); }
   void Clear();
+
+  // One step: `taken` is the index of the taken choice in the observation, `for_group` the group whose device is
+  // chosen, -1 where the group itself is.
   void Append(std::int32_t trajectory_index, std::int32_t for_group, const Observation& observation, std::size_t taken,
               float taken_log_probability);
   void Append(const ChoiceBatch& other);
