@@ -161,7 +161,7 @@ std::vector<Trajectory> SampleTrajectories(const Environment& environment, const
                                            const SamplerOptions& options, const Random& random, StepBatch* batch) {
   return WalkAll(environment, policy, count, options, batch,
                  [&options, &random](Walker& walker, int i, StepBatch* own) {
-                   Random stream = random.Fork(static_cast<std::uint64_t>(i));
+                   Random stream = random.Fork(static_cast<std::uint64_t>(options.first + i));
                    const Drawing drawing(options, stream);
                    return walker.Walk(i, stream.Fork(kRecordingStream), own, drawing, drawing);
                  });

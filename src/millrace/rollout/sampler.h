@@ -17,6 +17,7 @@ struct SamplerOptions {
   double softmax_temperature = 1;  // > 0: logits are divided by it; above 1 flattens P_F
   double epsilon = 0;              // 0..1: share of uniform choice mixed in at either stage
   int threads = 1;
+  std::int64_t first = 0;     // number of the first trajectory: more of the same batch
   double recorded_share = 0;  // of the steps, chosen at random, that go into the batch
 };
 
@@ -28,8 +29,9 @@ struct Trajectory {
   double log_backward = 0;  // sum of log P_B, uniform
 };
 
-// `count` trajectories. Trajectory i is drawn from random.Fork(i), so the same generator gives the same trajectories at
-// any number of threads. Steps are recorded into `batch` where it is not null, in order of trajectory and step.
+// `count` trajectories. Trajectory i is drawn from random.Fork(first + i), so the same generator gives the same
+// trajectories at any number of threads. Steps are recorded into `batch` where it is not null, in order of trajectory
+// and step.
 std::vector<Trajectory> SampleTrajectories(const Environment& environment, const PreparedPolicy& policy, int count,
                                            const SamplerOptions& options, const Random& random, StepBatch* batch);
 

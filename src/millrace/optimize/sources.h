@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "millrace/heuristics/candidate_source.h"
+
+// Every candidate source there is, by name: the heuristics, the searches, the learned samplers.
+namespace millrace {
+
+// What the learned ones need to know; the others do not look at it.
+struct SourceSettings {
+  std::string weights;               // file of weights; empty: the ones that came with Millrace (policy/model_file.h)
+  std::vector<double> temperatures;  // reward temperatures to draw at; empty: the source's own choice
+  int threads = 1;
+};
+
+std::vector<std::string> SourceNames();
+
+// Throws InvalidInput, listing the names, where there is none of this one, and for weights that cannot be used.
+std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceSettings& settings = {});
+
+}  // namespace millrace
