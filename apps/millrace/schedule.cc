@@ -18,7 +18,7 @@
 #include "millrace/heuristics/feasible.h"
 #include "millrace/heuristics/fusion.h"
 #include "millrace/plan/hash.h"
-#include "millrace/search/sources.h"
+#include "millrace/optimize/sources.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/verb.h"
 
@@ -38,6 +38,7 @@ struct ScheduleOptions {
   std::optional<std::int64_t> samples;
   std::optional<std::int64_t> iterations;
   std::optional<double> time_limit;
+  SourceSettings source;
 };
 
 SourceBudget BudgetOf(const ScheduleOptions& options) {
@@ -48,7 +49,7 @@ SourceBudget BudgetOf(const ScheduleOptions& options) {
     budget.samples = *options.samples;
   } else if (options.time_limit) {
     budget.samples = std::numeric_limits<std::int64_t>::max();
-  } else if (options.method == "randomised-list") {
+  } else if (options.method == "randomised-list" || options.method == "gflownet") {
     budget.samples = kUsualSamples;
   }
   return budget;
@@ -118,7 +119,9 @@ void Print(const CommandLine& line, const Outcome& outcome, const std::string& o
 }
 
 int Schedule(const CommandLine& line, const ScheduleOptions& options) {
-  const std::unique_ptr<CandidateSource> source = MakeSource(options.method);
+  SourceSettings settings = options.source;
+  settings.threads = ThreadsOf(line.common);
+  const std::unique_ptr<CandidateSource> source = MakeSource(options.method, settings);
   const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
   const Machine machine = LoadMachine(options.machine);
   const Outcome outcome = FindPlan(loaded.graph, machine, options, *source, line.common.seed);
@@ -140,6 +143,13 @@ std::string CheckTimeLimit(const std::string& words) {
   return "";
 }
 
+std::string CheckTemperature(const std::string& words) {
+  double temperature = 0;
+  if (!CLI::detail::lexical_cast(words, temperature) || !std::isfinite(temperature) || temperature <= 0)
+    return "'" + words + "' is not a temperature > 0";
+  return "";
+}
+
 }  // namespace
 
 void AddSchedule(CommandLine& line) {
@@ -155,9 +165,15 @@ void AddSchedule(CommandLine& line) {
       ->check(CLI::IsMember({"none", "greedy"}))
       ->capture_default_str();
   verb->add_option("--samples", options->samples,
-                   "Plans to draw and choose the best of, by methods that draw; without it 1, randomised-list 100, and "
+                   "Plans to draw and choose the best of, by methods that draw; without it 1, randomised-list and "
+                   "gflownet 100, and "
                    "with --time-limit as many as it allows")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  verb->add_option("--temperature", options->source.temperatures,
+                   "Reward temperature of gflownet, lower for better and less varied plans; several with commas between")
+      ->delimiter(',')
+      ->check(CLI::Validator(CheckTemperature, "NUMBER"));
+  verb->add_option("--weights", options->source.weights, "Weights of gflownet instead of those that came with Millrace");
   verb->add_option("--iterations", options->iterations, "Steps of a method that searches")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   verb->add_option("--time-limit", options->time_limit,

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "millrace/errors/errors.h"
+#include "millrace/machine/detect.h"
 
 namespace millrace::cli {
 namespace {
@@ -42,6 +43,8 @@ CLI::App* AddVerb(CommandLine& line, const std::string& name, const std::string&
   verb->callback([&line, action = std::move(action)] { line.action = action; });
   return verb;
 }
+
+int ThreadsOf(const CommonOptions& common) { return common.threads > 0 ? common.threads : UsableProcessors(); }
 
 void AddVerbs(CommandLine& line) {
   line.app.name("millrace");

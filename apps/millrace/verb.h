@@ -34,6 +34,9 @@ struct CommandLine {
 CLI::App* AddVerb(CommandLine& line, const std::string& name, const std::string& description,
                   std::function<int()> action);
 
+// --threads, or as many as this process may use where it is 0.
+int ThreadsOf(const CommonOptions& common);
+
 // One per verb, in a file of its name.
 void AddBench(CommandLine& line);
 void AddConvert(CommandLine& line);

@@ -132,14 +132,17 @@ Device DeviceOver(std::vector<int> units, const ProcessorFacts& facts, std::opti
   return device;
 }
 
+std::size_t WithinQuota(std::size_t processors, const CgroupLimits& limits) {
+  if (!limits.processors || *limits.processors >= static_cast<double>(processors)) return processors;
+  return std::max<std::size_t>(1, static_cast<std::size_t>(*limits.processors));
+}
+
 }  // namespace
 
 Machine DetectHost() {
   std::vector<int> processors = NeighboursTogether(AllowedProcessors());
   const CgroupLimits limits = ReadCgroupLimits("");
-  std::size_t count = std::min(processors.size(), kMostProcessors);
-  if (limits.processors && *limits.processors < static_cast<double>(count))
-    count = std::max<std::size_t>(1, static_cast<std::size_t>(*limits.processors));
+  const std::size_t count = WithinQuota(std::min(processors.size(), kMostProcessors), limits);
   processors.resize(count);
 
   const ProcessorFacts facts = ReadProcessorFacts(processors);
@@ -159,5 +162,7 @@ Machine DetectHost() {
   add(0, count);
   return machine;
 }
+
+int UsableProcessors() { return static_cast<int>(WithinQuota(AllowedProcessors().size(), ReadCgroupLimits(""))); }
 
 }  // namespace millrace

@@ -12,4 +12,7 @@ namespace millrace {
 // them. Transfers are free: one memory. Source: hwloc, /proc/cpuinfo, cgroup v1 and v2.
 Machine DetectHost();
 
+// How many processors we may use: as above, without asking what they are like. At least 1.
+int UsableProcessors();
+
 }  // namespace millrace
