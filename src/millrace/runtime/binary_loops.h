@@ -6,7 +6,7 @@
 
 #include "millrace/runtime/broadcast.h"
 #include "millrace/runtime/elementwise_step.h"
-#include "millrace/runtime/vector_loops.h"
+#include "millrace/vector/vector_loops.h"
 
 // Loops of a function of two elements, one per way the operands move along a row, and the step that runs them.
 namespace millrace {

@@ -3,8 +3,8 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/runtime/recurrent_matrix.h"
-#include "millrace/runtime/vector_loops.h"
-#include "millrace/runtime/vector_math.h"
+#include "millrace/vector/vector_loops.h"
+#include "millrace/vector/vector_math.h"
 
 namespace millrace {
 namespace {

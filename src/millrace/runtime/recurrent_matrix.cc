@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "millrace/runtime/aligned_memory.h"
-#include "millrace/runtime/vector_loops.h"
+#include "millrace/vector/vector_loops.h"
 
 namespace millrace {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "millrace/runtime/element_types.h"
 #include "millrace/runtime/one_node_kernel.h"
-#include "millrace/runtime/vector_loops.h"
+#include "millrace/vector/vector_loops.h"
 
 namespace millrace {
 namespace {

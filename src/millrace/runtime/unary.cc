@@ -8,8 +8,8 @@
 
 #include "millrace/runtime/elementwise_step.h"
 #include "millrace/runtime/one_node_kernel.h"
-#include "millrace/runtime/vector_loops.h"
-#include "millrace/runtime/vector_math.h"
+#include "millrace/vector/vector_loops.h"
+#include "millrace/vector/vector_math.h"
 
 namespace millrace {
 namespace {

@@ -11,16 +11,8 @@ namespace millrace {
 
 enum class InstructionSet { kBaseline, kAvx2, kAvx512 };
 
-inline InstructionSet BestInstructionSet() {
-  static const InstructionSet best = [] {
-    __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return InstructionSet::kBaseline;
-    const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    return wide ? InstructionSet::kAvx512 : InstructionSet::kAvx2;
-  }();
-  return best;
-}
+// The best one this processor has.
+InstructionSet BestInstructionSet();
 
 // Versions<Body>::Best() is Body compiled for this processor.
 template <auto Body>

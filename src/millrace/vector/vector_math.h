@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "millrace/runtime/vector_loops.h"
+#include "millrace/vector/vector_loops.h"
 
 // exp, tanh, the logistic function and erf of float32 without branches or calls, so that loops over them vectorise.
 // Absolute error at most 1e-6 (relative for exp); not-a-number passes through.
