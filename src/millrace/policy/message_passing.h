@@ -29,6 +29,9 @@
 //     strength = exp(clamp(group.strength c, -8, 8))
 //   device head: the same with device.*, first = device.embed h + device.condition c + device.device.1
 //   relu(device.device.0 D)
+// A prior below -1e4 counts as that, and logits beyond +-1e9 are cut off there, so that they are finite under any
+// finite weights. Inference is in float32; the order of every sum is fixed.
+//
 // "Feature-wise linear modulation" (Perez et al., 2018) is the scale and shift by c.
 namespace millrace {
 
@@ -39,15 +42,16 @@ inline constexpr int kHidden = 32;
 inline constexpr int kRounds = 3;
 
 // Name and shape of every tensor of the architecture. Linear layers have ".weight" (out, in) and, where they have a
-// bias, ".bias" (out); group.out, device.out and every "*.features", "*.edge", "*.scale", "*.shift", group.condition
-// and device.condition have none.
+// bias, ".bias" (out); group.out, device.out (one output each) and every "*.features", "*.edge", "*.scale", "*.shift",
+// group.condition and device.condition have none.
 std::vector<std::pair<std::string, std::vector<std::int64_t>>> MessagePassingShapes();
 
-// Random weights as training starts from: He-uniform; group.out, device.out, scale, shift and strength weights zero, so
-// that the policy starts as its heuristic prior.
+// Random weights as training starts from: He-uniform, layers that are added up before a relu counting their inputs
+// together; biases, group.out, device.out, scale, shift and strength weights zero, so that the policy starts as its
+// heuristic prior, at the strengths 1, 0.3, 0.1, 0.1 for groups and 2, 0.5, 0.1, 0.1 for devices.
 Weights InitialMessagePassingWeights(Random& random);
 
-// Throws InvalidInput for weights of another architecture, version or shape.
+// Throws InvalidInput for weights of another architecture, version or shape. Tensors of other names are let be.
 std::unique_ptr<Policy> MakeMessagePassingPolicy(const Weights& weights);
 
 }  // namespace millrace

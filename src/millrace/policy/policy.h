@@ -41,6 +41,9 @@ class Policy {
   virtual std::unique_ptr<PreparedPolicy> Prepare(const Environment& environment, double temperature) const = 0;
 };
 
+// Throws InvalidInput unless it is finite and > 0.
+void CheckTemperature(double temperature);
+
 // The stand-in: all logits 0.
 std::unique_ptr<Policy> MakeUniformPolicy();
 

@@ -39,4 +39,19 @@ struct Versions<Body> {
   }
 };
 
+// Of three bodies with the same arguments, each for one instruction set, the one for this processor: for loops that are
+// shaped by how wide and how many its registers are.
+template <auto ForBaseline, auto ForAvx2, auto ForAvx512>
+auto BestOf() {
+  switch (BestInstructionSet()) {
+    case InstructionSet::kAvx512:
+      return &Versions<ForAvx512>::Avx512;
+    case InstructionSet::kAvx2:
+      return &Versions<ForAvx2>::Avx2;
+    case InstructionSet::kBaseline:
+      break;
+  }
+  return &Versions<ForBaseline>::Baseline;
+}
+
 }  // namespace millrace

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <string>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/env/environment.h"
+#include "millrace/env/graph_features.h"
+#include "millrace/env/observation.h"
+#include "millrace/env/state.h"
+#include "millrace/policy/message_passing.h"
+#include "millrace/policy/message_passing_encoder.h"
+#include "millrace/policy/step_heads.h"
+#include "millrace/workloads/random_graph.h"
+
+// What a policy costs: the head for every choice of every step, the encoder once per graph and temperature.
+namespace millrace {
+namespace {
+
+Weights SomeWeights() {
+  Random random(0);
+  Weights weights = InitialMessagePassingWeights(random);
+  for (auto& [name, tensor] : weights.tensors) {
+    for (float& value : tensor.values) value += static_cast<float>(0.05 * random.Normal());
+  }
+  return weights;
+}
+
+// Eight equal devices.
+struct Problem {
+  explicit Problem(std::int64_t ops) {
+    RandomGraphOptions options;
+    options.ops = ops;
+    Machine machine;
+    for (int d = 0; d < 8; ++d) {
+      Device device;
+      device.name = "device" + std::to_string(d);
+      device.kind = "cpu";
+      device.units = {d};
+      device.flops_per_second = device.memory_bandwidth = 1e9;
+      machine.devices.push_back(device);
+    }
+    machine.default_link = DefaultLink{1e-3, 1e9};
+    const ComputationGraph graph = MakeRandomGraph("layered", options);
+    costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    environment = std::make_unique<Environment>(costed);
+  }
+
+  CostedGraph costed;
+  std::unique_ptr<Environment> environment;
+};
+
+// As many group choices as asked for, scored in one call.
+void ScoreGroups(benchmark::State& state) {
+  const Problem problem(1000);
+  const auto prepared = MakeMessagePassingPolicy(SomeWeights())->Prepare(*problem.environment, 0.1);
+  const State empty(*problem.environment);
+  const auto count = static_cast<std::size_t>(state.range(0));
+  Random random(1);
+  Observation observation;
+  for (std::size_t i = 0; i < count; ++i)
+    observation.choices.push_back(static_cast<std::int32_t>(random.Below(problem.costed.num_groups)));
+  for (std::size_t i = 0; i < count * kGroupFeatures; ++i)
+    observation.features.push_back(static_cast<float>(random.Normal()));
+  for (std::size_t i = 0; i < count * kGroupPriors; ++i)
+    observation.priors.push_back(static_cast<float>(-random.Uniform()));
+  std::vector<float> logits(count);
+  for (auto _ : state) {
+    prepared->ScoreGroups(empty, observation, logits);
+    benchmark::DoNotOptimize(logits.data());
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(ScoreGroups)->Arg(1)->Arg(4)->Arg(8)->Arg(32)->Arg(128);
+
+void EncodeGraph(benchmark::State& state) {
+  const Problem problem(state.range(0));
+  const Weights weights = SomeWeights();
+  const MessagePassingEncoder encoder(weights);
+  const GraphFeatures graph = MakeGraphFeatures(*problem.environment);
+  const LaneArray condition = ConditionNetwork(weights).Of(graph, 0.1);
+  for (auto _ : state) benchmark::DoNotOptimize(encoder.Encode(graph, condition).data());
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(EncodeGraph)->Arg(1000)->Arg(80000)->Unit(benchmark::kMillisecond);
+
+// Features, encoder and the tables of the heads.
+void PreparePolicy(benchmark::State& state) {
+  const Problem problem(state.range(0));
+  const auto policy = MakeMessagePassingPolicy(SomeWeights());
+  for (auto _ : state) benchmark::DoNotOptimize(policy->Prepare(*problem.environment, 0.1));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(PreparePolicy)->Arg(1000)->Arg(80000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "millrace/env/graph_features.h"
+#include "millrace/env/observation.h"
+#include "millrace/policy/weights.h"
+
+// The formulas of policy/message_passing.h written down a second time, as plainly as possible and in double precision:
+// one row at a time, no tables, no shared code with src/ but the weights. What the fast inference says is held against
+// this.
+namespace millrace::testing {
+
+using Row = std::vector<double>;
+
+Row Relu(Row x);
+Row Plus(Row x, const Row& y);
+Row Joined(const std::vector<Row>& parts);
+Row RowOf(const std::vector<float>& values, std::size_t row, std::size_t width);
+
+// W x + b, the bias where there is one.
+Row SlowLinear(const Weights& weights, const std::string& layer, const Row& x);
+
+Row SlowCondition(const Weights& weights, const GraphFeatures& graph, double temperature);
+std::vector<Row> SlowMessagePassing(const Weights& weights, const GraphFeatures& graph, const Row& condition);
+
+// Logits of an observation's choices from the embeddings of all groups; for the device choice of `group`, or of groups
+// where it is -1.
+Row SlowLogits(const Weights& weights, const GraphFeatures& graph, const std::vector<Row>& embeddings,
+               const Row& condition, int group, const Observation& observation);
+
+}  // namespace millrace::testing
