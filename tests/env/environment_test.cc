@@ -263,7 +263,7 @@ TEST(Observation, DependsOnTheChainsAloneAndNotOnTheOrderTheyWereBuiltIn) {
   }
 }
 
-TEST(Observation, IsFiniteAndItsPriorsAreZeroForTheBestChoice) {
+TEST(Observation, IsFiniteAndItsFirstPriorsAreZeroForTheBestChoice) {
   for (int seed = 0; seed < kProblems; ++seed) {
     Random random(static_cast<std::uint64_t>(seed));
     const EnvironmentProblem problem(random, {});
@@ -279,6 +279,7 @@ TEST(Observation, IsFiniteAndItsPriorsAreZeroForTheBestChoice) {
           most = std::max(most, observation.priors[i * static_cast<std::size_t>(priors) + static_cast<std::size_t>(k)]);
         EXPECT_NEAR(most, 0.0f, 1e-5f);
       }
+      for (const float prior : observation.priors) EXPECT_LE(prior, 1e-5f);
     };
     while (!state.done()) {
       ObserveGroups(state, observation);

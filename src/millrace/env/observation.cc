@@ -170,7 +170,7 @@ void ObserveGroups(const State& state, Observation& observation) {
     p[0] = moment.Scaled(rank - top_rank);
     p[1] = moment.Scaled(least_finish - prospect.finish);
     p[2] = moment.Scaled(least_start - prospect.start);
-    p[3] = moment.Scaled(prospect.criticality - most_critical);
+    p[3] = moment.Scaled(-prospect.idle);
   }
 }
 

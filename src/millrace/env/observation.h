@@ -19,8 +19,8 @@ inline constexpr int kDeviceChoicePriors = 4;
 // Only the ready groups of highest upward rank are offered, so a step costs the same on very wide graphs.
 inline constexpr int kReadyWindow = 128;
 
-// The choices of one step. Row-major: features[choice * width + k]. Priors are heuristic scores, 0 for the best choice
-// and negative for others, in units of Environment::scale and not squashed.
+// The choices of one step. Row-major: features[choice * width + k]. Priors are heuristic scores, 0 at best and
+// negative below, in units of Environment::scale and not squashed.
 struct Observation {
   std::vector<std::int32_t> choices;  // groups, or devices
   std::vector<float> features;
