@@ -17,8 +17,8 @@
 #include "millrace/formats/plan_json.h"
 #include "millrace/heuristics/feasible.h"
 #include "millrace/heuristics/fusion.h"
-#include "millrace/plan/hash.h"
 #include "millrace/optimize/sources.h"
+#include "millrace/plan/hash.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/verb.h"
 
@@ -169,11 +169,13 @@ void AddSchedule(CommandLine& line) {
                    "gflownet 100, and "
                    "with --time-limit as many as it allows")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
-  verb->add_option("--temperature", options->source.temperatures,
-                   "Reward temperature of gflownet, lower for better and less varied plans; several with commas between")
+  verb->add_option(
+          "--temperature", options->source.temperatures,
+          "Reward temperature of gflownet, lower for better and less varied plans; several with commas between")
       ->delimiter(',')
       ->check(CLI::Validator(CheckTemperature, "NUMBER"));
-  verb->add_option("--weights", options->source.weights, "Weights of gflownet instead of those that came with Millrace");
+  verb->add_option("--weights", options->source.weights,
+                   "Weights of gflownet instead of those that came with Millrace");
   verb->add_option("--iterations", options->iterations, "Steps of a method that searches")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   verb->add_option("--time-limit", options->time_limit,

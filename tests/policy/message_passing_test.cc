@@ -67,17 +67,17 @@ TEST(MessagePassing, StartsAsItsPrior) {
         double prior = 0;
         for (std::size_t k = 0; k < strengths.size(); ++k)
           prior += strengths[k] * observation.priors[c * strengths.size() + k];
-        EXPECT_NEAR(logits[c], prior, 1e-5 * std::max(1.0, std::fabs(prior)));
+        EXPECT_NEAR(logits[c], prior, 1e-5 * std::max(10.0, std::fabs(prior)));
       }
     };
     Walk(problem->environment, random,
          [&](const State& state, const Observation& groups, int group, const Observation& devices) {
            std::vector<float> logits(groups.size());
            prepared->ScoreGroups(state, groups, logits);
-           expect(logits, groups, {1.0, 0.3, 0.1, 0.1});
+           expect(logits, groups, {0.9, 0.3, 27, 0.2});
            logits.resize(devices.size());
            prepared->ScoreDevices(state, group, devices, logits);
-           expect(logits, devices, {2.0, 0.5, 0.1, 0.1});
+           expect(logits, devices, {18, 7.5, 25, 0.13});
          });
   }
 }

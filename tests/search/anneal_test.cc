@@ -8,15 +8,10 @@
 #include <limits>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/errors/errors.h"
-#include "millrace/plan/verify.h"
-#include "millrace/search/sources.h"
-#include "millrace/simulate/bounds.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/slow_optimum.h"
-#include "tests/reference/slow_simulator.h"
 
 namespace millrace {
 namespace {
@@ -34,41 +29,6 @@ double BestMakespan(const CostedGraph& costed, const std::vector<Assignment>& an
   double best = std::numeric_limits<double>::infinity();
   for (const Assignment& answer : answers) best = std::min(best, simulator.Makespan(answer));
   return best;
-}
-
-TEST(Sources, OfferValidPlansWhichTheSlowSimulatorPricesAlike) {
-  Random random(11);
-  for (int round = 0; round < 40; ++round) {
-    const ComputationGraph graph = testing::RandomGraph(random);
-    const Machine machine = testing::RandomMachine(random);
-    const auto model = MakeAnalyticCostModel(graph, machine);
-    const CostedGraph costed = MakeCostedGraph(*model, testing::RandomGroups(random, graph));
-    SourceBudget budget;
-    budget.samples = 3;
-    budget.iterations = 400;
-    for (const std::string& name : SourceNames()) {
-      const std::vector<Assignment> answers = Answers(*MakeSource(name), costed, budget, 5);
-      ASSERT_FALSE(answers.empty()) << name;
-      for (const Assignment& answer : answers) {
-        const Plan plan{costed.groups, answer.placement, answer.sequence};
-        ASSERT_EQ(WhyNotValid(graph, machine, plan), std::nullopt) << name;
-        const double slow = testing::SlowSimulate(graph, machine, plan).makespan;
-        ASSERT_NEAR(MakeTimeline(costed, answer).makespan, slow, 1e-9 * slow) << name;
-        ASSERT_GE(slow, LowerBound(costed) * (1 - 1e-9)) << name;
-      }
-      EXPECT_EQ(answers, Answers(*MakeSource(name), costed, budget, 5)) << name;
-    }
-  }
-}
-
-TEST(Sources, RefuseAnUnknownNameAndListTheOthers) {
-  try {
-    MakeSource("astrology");
-    FAIL();
-  } catch (const InvalidInput& error) {
-    EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("astrology"), ::testing::HasSubstr("heft"),
-                                               ::testing::HasSubstr("anneal")));
-  }
 }
 
 TEST(Anneal, FindsTheOptimumOfTinyProblems) {
@@ -100,7 +60,7 @@ TEST(Anneal, IsNeverWorseThanTheHeftItStartsFrom) {
     SourceBudget budget;
     budget.iterations = 2000;
     EXPECT_LE(BestMakespan(costed, Answers(*MakeAnnealing(), costed, budget, 1)),
-              BestMakespan(costed, Answers(*MakeSource("heft"), costed, budget, 1)));
+              BestMakespan(costed, Answers(*MakeHeuristic("heft"), costed, budget, 1)));
   }
 }
 
@@ -116,7 +76,7 @@ TEST(Anneal, NeverLeavesAPlanThatFitsForOneThatDoesNot) {
     const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
     SourceBudget budget;
     budget.iterations = 2000;
-    const std::vector<Assignment> heft = Answers(*MakeSource("heft"), costed, budget, 1);
+    const std::vector<Assignment> heft = Answers(*MakeHeuristic("heft"), costed, budget, 1);
     if (!FitsInMemory(costed, heft.front())) continue;
     ++fitting_starts;
     EXPECT_TRUE(FitsInMemory(costed, Answers(*MakeAnnealing(), costed, budget, 1).front()));

@@ -9,7 +9,6 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/plan/verify.h"
 #include "millrace/search/random_key_decoder.h"
-#include "millrace/search/sources.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
@@ -137,7 +136,7 @@ TEST(Brkga, IsNeverWorseThanHeftAndImprovesWithGenerations) {
   for (int round = 0; round < 12; ++round) {
     const Problem problem(random, options);
     Simulator simulator(problem.costed);
-    const double heft = simulator.Makespan(Answers(*MakeSource("heft"), problem.costed, {}, 1).front());
+    const double heft = simulator.Makespan(Answers(*MakeHeuristic("heft"), problem.costed, {}, 1).front());
     const auto best = [&](const BrkgaOptions& brkga, std::int64_t decodings) {
       return simulator.Makespan(Answers(*MakeBrkga(brkga), problem.costed, Decodings(decodings), 1).front()) / heft;
     };

@@ -8,7 +8,7 @@
 
 #include "millrace/heuristics/feasible.h"
 #include "millrace/heuristics/fusion.h"
-#include "millrace/search/sources.h"
+#include "millrace/optimize/sources.h"
 
 namespace millrace {
 namespace {

@@ -28,6 +28,12 @@ std::vector<std::string> SourceNames() {
   return names;
 }
 
+std::vector<std::string> AnySizeSourceNames() {
+  std::vector<std::string> names = SourceNames();
+  std::erase(names, "exact");
+  return names;
+}
+
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceSettings& settings) {
   if (name == "gflownet") return MakeGFlowNet(settings);
   if (std::unique_ptr<CandidateSource> search = MakeSearch(name)) return search;

@@ -20,6 +20,9 @@ struct SourceSettings {
 
 std::vector<std::string> SourceNames();
 
+// Those that take graphs of any size: all but `exact`.
+std::vector<std::string> AnySizeSourceNames();
+
 // Throws InvalidInput, listing the names, where there is none of this one, and for weights that cannot be used.
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceSettings& settings = {});
 
