@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/search/anneal.h"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -35,7 +36,12 @@ class Annealing final : public CandidateSource {
     Polisher polisher(costed);
     for (int chain = 0; chain < chains; ++chain) {
       Random stream = random.Fork(static_cast<std::uint64_t>(chain));
-      offer(polisher.Polish(Start(costed, chain, stream), polish, stream).assignment);
+      const auto begin = std::chrono::steady_clock::now();
+      Assignment start = Start(costed, chain, stream);
+      PolishOptions rest = polish;
+      if (rest.seconds)
+        *rest.seconds -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      offer(polisher.Polish(std::move(start), rest, stream).assignment);
     }
   }
 
