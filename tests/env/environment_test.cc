@@ -148,6 +148,26 @@ TEST(Backward, ATrajectoryDrawnFromAValidPlanRebuildsItsChains) {
   }
 }
 
+TEST(Backward, TheTrajectoryByStartRebuildsThePlanInOrderOfTime) {
+  for (int seed = 0; seed < kProblems; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed));
+    const EnvironmentProblem problem(random, {});
+    const Plan plan = testing::RandomPlan(random, problem.graph, problem.machine, problem.costed.groups);
+    const Assignment assignment{plan.placement, plan.sequence};
+    State state(problem.environment);
+    double last_start = 0;
+    for (const Action action : TrajectoryByStart(problem.environment, assignment)) {
+      const auto ready = state.ready();
+      ASSERT_NE(std::find(ready.begin(), ready.end(), action.group), ready.end()) << "seed " << seed;
+      const double start = state.EarliestStart(action.group, action.device);
+      EXPECT_GE(start, last_start * (1 - 1e-9));
+      last_start = start;
+      state.Append(action);
+    }
+    EXPECT_EQ(UnitChains(problem.costed.topology, state.assignment()), UnitChains(problem.costed.topology, assignment));
+  }
+}
+
 // Adds up P_B over all ways to build the plan from `state` on, and how likely each first action is to be drawn.
 void BuildEveryWay(const State& state, const Assignment& plan, const std::vector<std::vector<int>>& chains,
                    double probability, std::vector<std::int32_t> order,

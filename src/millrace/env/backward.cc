@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "millrace/plan/chain_graph.h"
+#include "millrace/simulate/timeline.h"
 
 namespace millrace {
 
@@ -41,6 +42,20 @@ std::vector<Action> DrawTrajectory(const CostedGraph& costed, const Assignment& 
     for (const int earlier : before[static_cast<std::size_t>(group)]) release(earlier);
   }
   std::reverse(actions.begin(), actions.end());
+  return actions;
+}
+
+std::vector<Action> TrajectoryByStart(const Environment& environment, const Assignment& assignment) {
+  const Timeline timeline = MakeTimeline(environment.costed(), assignment);
+  std::vector<std::int32_t> order(assignment.sequence.begin(), assignment.sequence.end());
+  // A group that takes no time starts with its successor: the sequence's own order then keeps the chains as they are.
+  std::stable_sort(order.begin(), order.end(), [&timeline](std::int32_t a, std::int32_t b) {
+    return timeline.start[static_cast<std::size_t>(a)] < timeline.start[static_cast<std::size_t>(b)];
+  });
+  std::vector<Action> actions;
+  actions.reserve(order.size());
+  for (const std::int32_t group : order)
+    actions.push_back({group, assignment.placement[static_cast<std::size_t>(group)]});
   return actions;
 }
 

@@ -15,4 +15,8 @@ namespace millrace {
 // must be valid for the costed graph. O(groups + edges).
 std::vector<Action> DrawTrajectory(const CostedGraph& costed, const Assignment& assignment, Random& random);
 
+// The way to build the plan that places groups in the order they start, of equal starts as in its sequence: the order
+// list scheduling would have taken, and so the easiest to learn from an example.
+std::vector<Action> TrajectoryByStart(const Environment& environment, const Assignment& assignment);
+
 }  // namespace millrace

@@ -55,12 +55,12 @@ Prospect ProspectOf(const State& state, int group) {
     if (seconds == kNever || (tied && !state.MayRun(group, d))) continue;
     const double start = state.EarliestStart(group, d);
     const double finish = start + seconds;
-    prospect.start = std::min(prospect.start, start);
     prospect.onward = std::min(prospect.onward, finish + environment.OptimisticCost(group, d));
     if (finish < prospect.finish) {
       prospect.second_finish = prospect.finish;
       prospect.finish = finish;
       prospect.device = d;
+      prospect.start = start;
     } else {
       prospect.second_finish = std::min(prospect.second_finish, finish);
     }

@@ -31,13 +31,13 @@ struct Observation {
 
 // Fills `observation` for the group choice: the first kReadyWindow of state.ready().
 //
-// Features: 0 upward rank below the largest on offer; 1 best EFT above the least on offer; 2 best EST after the first
+// Features: 0 upward rank below the largest on offer; 1 best EFT above the least on offer; 2 EST there after the first
 // device is free; 3 arrival at the best device after that; 4 idle gap left there; 5 second-best EFT above the best;
 // 6 upward rank / largest on offer; 7 EFT + what must follow, below the most critical on offer; 8 the same with the
 // optimistic cost; 9 share of input weight already on the best device; 10 number on offer, log; 11 share of groups
 // placed; 12 mean idle time of devices behind the makespan; 13 key children this would make ready; 14 best EFT after
-// the makespan so far; 15 mean seconds. Priors: upward rank; -EFT; -EST; criticality (feature 7), each against the best
-// on offer.
+// the makespan so far; 15 mean seconds.
+// Priors: upward rank, -EFT, -EST at the device of the best EFT, each against the best on offer; -idle gap left there.
 void ObserveGroups(const State& state, Observation& observation);
 
 // The same for the device choice of a ready group: the devices that may run it.
@@ -47,8 +47,8 @@ void ObserveGroups(const State& state, Observation& observation);
 // best; 8 look-ahead above the best: the latest of the key children's best EFT + what must follow them; 9 share of
 // input weight there; 10 seconds there against the mean, log; 11 share of the machine's units; 12 share of placed
 // groups there against an even one; 13 share of the key children's placed input weight there; 14 EFT after the makespan
-// so far; 15 share of groups placed. Priors: -EFT; -(EFT + optimistic cost); -look-ahead; share of input weight there
-// - 1.
+// so far; 15 share of groups placed.
+// Priors: -EFT, -(EFT + optimistic cost), -look-ahead, each against the best; share of input weight there - 1.
 void ObserveDevices(const State& state, int group, Observation& observation);
 
 }  // namespace millrace
