@@ -151,6 +151,7 @@ TEST_F(SimulatedTargets, AreRefusedInOneLineWhereTheWordsMakeNoSense) {
     EXPECT_FALSE(line.empty()) << words;
     EXPECT_EQ(line.find('\n'), std::string::npos) << line;
   }
+  EXPECT_THAT(Complaint("sim:noise,sigma=x"), ::testing::HasSubstr("sigma needs a number, not 'x'"));
   EXPECT_THAT(Complaint("sim:noise,a=1"), ::testing::HasSubstr("sigma and seed"));
   EXPECT_THAT(Complaint("sim:nose"), ::testing::HasSubstr("noise, bandwidth, latency, contention"));
   context_.machine = nullptr;

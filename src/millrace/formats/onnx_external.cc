@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/onnx_tensor.h"
+#include "millrace/formats/text_lines.h"
 
 namespace millrace {
 namespace {
@@ -17,12 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::uint64_t NumberOf(const std::string& text, const std::string& what, const char* key) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw InvalidInput(fmt::format("{}: its external data's {} is '{}', which is no number", what, key, text));
-  }
-  return number;
+  if (const auto number = NumberIn<std::uint64_t>(text)) return *number;
+  throw InvalidInput(fmt::format("{}: its external data's {} is '{}', which is no number", what, key, text));
 }
 
 // The file, once it is sure that it lies in the folder, links followed.

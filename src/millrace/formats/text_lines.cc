@@ -2,7 +2,6 @@
 #include "millrace/formats/text_lines.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "millrace/errors/errors.h"
@@ -11,14 +10,6 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kMostShown = 60;
-
-template <typename Number>
-std::optional<Number> NumberIn(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 }  // namespace
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
-// Reading line-oriented text, with complaints that carry the line's number.
+// Reading line-oriented text, with complaints that carry the line's number, and the numbers in it.
 namespace millrace {
 
 class TextLines {
@@ -33,6 +35,15 @@ std::string_view TakeWord(std::string_view& rest);
 
 // The text for a complaint: shortened, unprintable bytes as '?'.
 std::string Shown(std::string_view text);
+
+// The whole text as a number of the type. Nothing if it is no such number or anything else stands beside it.
+template <typename Number>
+std::optional<Number> NumberIn(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
 
 // The whole text as a number: finite and >= 0. Nothing if it is no such number.
 std::optional<double> CostIn(std::string_view text);

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -17,6 +15,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/plan_json.h"
+#include "millrace/formats/text_lines.h"
 #include "millrace/plan/hash.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/target/child_process.h"
@@ -91,10 +90,7 @@ double SecondsOf(const ChildResult& result, const std::string& name, const Child
   }
   if (problem.empty()) {
     const std::string_view line = LastLine(result.output);
-    double seconds = 0;
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), seconds);
-    const bool number = error == std::errc() && end == line.data() + line.size();
-    if (number && std::isfinite(seconds) && seconds > 0) return seconds;
+    if (const double seconds = CostIn(line).value_or(0); seconds > 0) return seconds;
     problem = line.empty() ? "it printed nothing; the last line must be the seconds a run took"
                            : fmt::format("its last line, {}, is not a number of seconds > 0", Quoted(line));
   }
@@ -105,13 +101,9 @@ double SecondsOf(const ChildResult& result, const std::string& name, const Child
 
 double TimeoutIn(std::string_view options, std::string_view head) {
   constexpr std::string_view kOption = ",timeout=";
-  double seconds = 0;
   if (options.starts_with(kOption)) {
-    const auto [end, error] =
-        std::from_chars(options.data() + kOption.size(), options.data() + options.size(), seconds);
-    if (error != std::errc() || end != options.data() + options.size()) seconds = 0;
+    if (const double seconds = CostIn(options.substr(kOption.size())).value_or(0); seconds > 0) return seconds;
   }
-  if (std::isfinite(seconds) && seconds > 0) return seconds;
   throw InvalidInput(fmt::format(
       "target {}: what may stand between a comma and the colon is timeout=SECONDS, a number > 0: {},timeout=60:...",
       head, head.substr(0, head.find(','))));

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -17,6 +16,7 @@
 #include "millrace/cost/costed_graph.h"
 #include "millrace/cost/perturbed_cost.h"
 #include "millrace/errors/errors.h"
+#include "millrace/formats/text_lines.h"
 #include "millrace/simulate/contention.h"
 #include "millrace/simulate/timeline.h"
 
@@ -54,12 +54,9 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
 
 template <typename Number>
 Number ParseNumber(std::string_view text, std::string_view where, std::string_view what) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw InvalidInput(fmt::format("target sim:{}: {} needs {}, not '{}'", where,
-                                   std::is_integral_v<Number> ? "a whole number >= 0" : "a number", what, text));
-  return value;
+  if (const auto value = NumberIn<Number>(text)) return *value;
+  throw InvalidInput(fmt::format("target sim:{}: {} needs {}, not '{}'", where, what,
+                                 std::is_integral_v<Number> ? "a whole number >= 0" : "a number", text));
 }
 
 class WantedParser {
