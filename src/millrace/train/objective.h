@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "millrace/rollout/step_batch.h"
+
+// What training descends. An objective never sees the network: it is given what was drawn for one problem and what the
+// network now says of the recorded choices, and answers with the derivative of its loss by each of these numbers.
+//
+// The loss is a function of whole trajectories while only a share of their steps is recorded: derivatives of recorded
+// steps are divided by that share, which makes their sum an unbiased estimate.
+namespace millrace {
+
+// The trajectories drawn for one problem at one reward temperature. The vectors are by trajectory.
+struct Drawn {
+  int num_groups = 0;
+  double recorded_share = 1;
+  std::vector<double> log_reward;
+  std::vector<double> log_forward;   // under the policy that drew them
+  std::vector<double> log_backward;  // uniform P_B
+  const StepBatch* steps = nullptr;
+};
+
+// What the network being trained says.
+struct Predicted {
+  std::vector<float> groups;   // by group step of the batch: log probability of the taken choice
+  std::vector<float> devices;  // by device step
+  double log_partition = 0;    // its estimate of log Z of the problem, where asked for
+};
+
+// Loss and its derivatives by the numbers of Predicted.
+struct Derivative {
+  double loss = 0;
+  std::vector<float> groups;
+  std::vector<float> devices;
+  double log_partition = 0;
+  double entropy = 0;  // by the sum over recorded steps of the entropy of their choices, where asked for
+};
+
+struct ObjectiveSettings {
+  double weight_limit = 3;         // of a trajectory's normalised weight, either way; 0: not normalised, no limit
+  double ratio_limit = 0.2;        // ppo: how far a step's probability may move
+  int passes = 3;                  // ppo: over the same trajectories
+  double entropy_bonus = 0.01;     // ppo: at the start, falling linearly
+  double last_entropy_bonus = 0;   // ppo: at the end
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+  virtual std::string name() const = 0;
+  virtual int passes() const { return 1; }                    // gradient steps over the same trajectories
+  virtual bool wants_log_partition() const { return false; }  // trains an estimate of log Z beside the policy
+  virtual bool wants_entropy() const { return false; }
+
+  // `progress` of the training, 0..1.
+  virtual Derivative Differentiate(const Drawn& drawn, const Predicted& predicted, double progress) const = 0;
+};
+
+std::vector<std::string> ObjectiveNames();
+
+// Throws InvalidInput, listing the names, where there is none of this one; for settings out of range too.
+std::unique_ptr<Objective> MakeObjective(std::string_view name, const ObjectiveSettings& settings);
+
+std::unique_ptr<Objective> MakeLogPartitionVariance(const ObjectiveSettings& settings);
+std::unique_ptr<Objective> MakeTrajectoryBalance(const ObjectiveSettings& settings);
+std::unique_ptr<Objective> MakePpo(const ObjectiveSettings& settings);
+
+// The derivative by every recorded choice where each trajectory's whole log P_F has this one.
+Derivative SpreadOverSteps(const Drawn& drawn, const std::vector<double>& by_trajectory);
+
+// Differences from the mean over their standard deviation, cut off at the limit either way; 0 where all are equal.
+std::vector<double> Normalise(const std::vector<double>& values, double limit);
+
+}  // namespace millrace

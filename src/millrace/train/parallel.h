@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+// A loop whose passes run on several threads.
+namespace millrace {
+
+// Runs work(0) .. work(count - 1), each once, in any order, on up to `threads` threads. Throws what the lowest-numbered
+// failing pass threw, after all have ended.
+void RunInParallel(int count, int threads, const std::function<void(int)>& work);
+
+}  // namespace millrace

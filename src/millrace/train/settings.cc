@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/train/settings.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "millrace/errors/errors.h"
+#include "millrace/formats/atomic_file.h"
+#include "millrace/formats/json_value.h"
+#include "millrace/formats/json_write.h"
+
+namespace millrace {
+namespace {
+
+using Families = std::vector<std::pair<std::string, double>>;
+
+// Shows every setting to the visitor by name: the one list that reading and writing share.
+template <typename Settings, typename Visitor>
+void VisitSettings(Settings& s, Visitor&& visit) {
+  visit("objective", s.objective);
+  visit("updates", s.updates);
+  visit("graphs_per_update", s.graphs_per_update);
+  visit("trajectories", s.trajectories);
+  visit("recorded_share", s.recorded_share);
+  visit("lowest_temperature", s.lowest_temperature);
+  visit("highest_temperature", s.highest_temperature);
+  visit("epsilon", s.epsilon);
+  visit("learning_rate", s.learning_rate);
+  visit("last_learning_rate", s.last_learning_rate);
+  visit("gradient_limit", s.gradient_limit);
+  visit("average_decay", s.average_decay);
+  visit("weight_limit", s.objective_settings.weight_limit);
+  visit("ratio_limit", s.objective_settings.ratio_limit);
+  visit("passes", s.objective_settings.passes);
+  visit("entropy_bonus", s.objective_settings.entropy_bonus);
+  visit("last_entropy_bonus", s.objective_settings.last_entropy_bonus);
+  visit("expert_weight", s.expert_weight);
+  visit("last_expert_weight", s.last_expert_weight);
+  visit("expert_progress", s.expert_progress);
+  visit("expert_problems", s.expert_problems);
+  visit("expert_trajectories", s.expert_trajectories);
+  visit("highest_expert_temperature", s.highest_expert_temperature);
+  visit("expert_visits", s.expert_visits);
+  visit("families", s.problems.families);
+  visit("fewest_ops", s.problems.fewest_ops);
+  visit("most_ops", s.problems.most_ops);
+  visit("fewest_devices", s.problems.fewest_devices);
+  visit("most_devices", s.problems.most_devices);
+  visit("one_device_share", s.problems.one_device_share);
+  visit("free_share", s.problems.free_share);
+  visit("lowest_ccr", s.problems.lowest_ccr);
+  visit("highest_ccr", s.problems.highest_ccr);
+  visit("latency_share", s.problems.latency_share);
+  visit("unlike_share", s.problems.unlike_share);
+  visit("gang_share", s.problems.gang_share);
+  visit("graph_share", s.problems.graph_share);
+  visit("smallest_piece", s.problems.smallest_piece);
+  visit("largest_piece", s.problems.largest_piece);
+  visit("validate_every", s.validate_every);
+  visit("validation_graphs", s.validation_graphs);
+  visit("validation_samples", s.validation_samples);
+  visit("validation_temperatures", s.validation_temperatures);
+}
+
+void Read(const JsonPlace& place, std::string& out) { out = place.Text(); }
+void Read(const JsonPlace& place, int& out) { out = place.Integer(); }
+void Read(const JsonPlace& place, double& out) { out = place.Number(); }
+void Read(const JsonPlace& place, std::vector<double>& out) {
+  out.clear();
+  for (std::size_t i = 0; i < place.Size(); ++i) out.push_back(place.Element(i).Number());
+}
+void Read(const JsonPlace& place, Families& out) {
+  out.clear();
+  for (const JsonMember& member : place.Object()) out.emplace_back(member.name, place.Member(member.name).Number());
+}
+
+void Write(std::string& out, const std::string& value) { AppendJsonText(out, value); }
+void Write(std::string& out, int value) { out += std::to_string(value); }
+void Write(std::string& out, double value) { AppendJsonNumber(out, value); }
+void Write(std::string& out, const std::vector<double>& values) {
+  out += '[';
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out += ", ";
+    AppendJsonNumber(out, values[i]);
+  }
+  out += ']';
+}
+void Write(std::string& out, const Families& families) {
+  out += '{';
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    if (i > 0) out += ", ";
+    AppendJsonText(out, families[i].first);
+    out += ": ";
+    AppendJsonNumber(out, families[i].second);
+  }
+  out += '}';
+}
+
+void CheckRange(const char* name, double value, double least, double most) {
+  if (!(value >= least && value <= most)) {
+    throw InvalidInput(fmt::format("{}: it is a number from {} to {}, not {}", name, least, most, value));
+  }
+}
+
+}  // namespace
+
+TrainingSettings ParseSettings(std::string_view text) {
+  const JsonValue json = ParseJson(text);
+  const JsonPlace root(json);
+  TrainingSettings settings;
+  std::vector<std::string> known;
+  VisitSettings(settings, [&](const char* name, auto& value) {
+    known.emplace_back(name);
+    if (const std::optional<JsonPlace> place = root.Optional(name)) Read(*place, value);
+  });
+  for (const JsonMember& member : root.Object()) {
+    if (std::find(known.begin(), known.end(), member.name) == known.end()) {
+      throw InvalidInput("'" + member.name + "' is no setting of a training");
+    }
+  }
+  CheckSettings(settings);
+  return settings;
+}
+
+TrainingSettings ReadSettings(const std::string& path) {
+  try {
+    return ParseSettings(ReadWholeFile(path, std::size_t{1} << 20));
+  } catch (const InvalidInput& error) {
+    const std::string what = error.what();
+    if (what.find(path) != std::string::npos) throw;
+    throw error.InFile(path);
+  }
+}
+
+void CheckSettings(const TrainingSettings& s) {
+  CheckProblemSettings(s.problems);
+  MakeObjective(s.objective, s.objective_settings);
+  CheckRange("updates", s.updates, 0, 1e9);
+  CheckRange("graphs_per_update", s.graphs_per_update, 1, 1024);
+  CheckRange("trajectories", s.trajectories, 2, 1 << 16);
+  CheckRange("recorded_share", s.recorded_share, 1e-3, 1);
+  CheckRange("lowest_temperature", s.lowest_temperature, 1e-6, 1e6);
+  CheckRange("highest_temperature", s.highest_temperature, s.lowest_temperature, 1e6);
+  CheckRange("highest_expert_temperature", s.highest_expert_temperature, s.lowest_temperature, 1e6);
+  CheckRange("epsilon", s.epsilon, 0, 1);
+  CheckRange("learning_rate", s.learning_rate, 0, 1);
+  CheckRange("last_learning_rate", s.last_learning_rate, 0, 1);
+  CheckRange("gradient_limit", s.gradient_limit, 0, 1e9);
+  CheckRange("average_decay", s.average_decay, 0, 1);
+  CheckRange("expert_weight", s.expert_weight, 0, 1e6);
+  CheckRange("last_expert_weight", s.last_expert_weight, 0, 1e6);
+  CheckRange("expert_progress", s.expert_progress, 0, 1);
+  CheckRange("expert_problems", s.expert_problems, 1, 1'000'000);
+  CheckRange("expert_trajectories", s.expert_trajectories, 1, 1 << 16);
+  CheckRange("expert_visits", s.expert_visits, 1e3, 1e15);
+  CheckRange("validate_every", s.validate_every, 1, 1e9);
+  CheckRange("validation_graphs", s.validation_graphs, 1, 1000);
+  CheckRange("validation_samples", s.validation_samples, 1, 1 << 16);
+  if (s.validation_temperatures.empty()) throw InvalidInput("validation_temperatures: at least one is needed");
+  for (const double temperature : s.validation_temperatures) {
+    CheckRange("validation_temperatures", temperature, 1e-6, 1e6);
+  }
+}
+
+std::string SettingsJson(const TrainingSettings& settings) {
+  std::string out = "{";
+  VisitSettings(settings, [&](const char* name, const auto& value) {
+    out += out.size() == 1 ? "\n  " : ",\n  ";
+    AppendJsonText(out, name);
+    out += ": ";
+    Write(out, value);
+  });
+  return out + "\n}\n";
+}
+
+}  // namespace millrace

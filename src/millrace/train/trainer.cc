@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/train/trainer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "millrace/env/backward.h"
+#include "millrace/env/reward.h"
+#include "millrace/errors/errors.h"
+#include "millrace/errors/interrupt.h"
+#include "millrace/plan/hash.h"
+#include "millrace/policy/message_passing.h"
+#include "millrace/rollout/sampler.h"
+#include "millrace/train/experts.h"
+#include "millrace/train/learner.h"
+#include "millrace/train/parallel.h"
+
+namespace millrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Independent streams of one seed.
+enum Stream : std::uint64_t { kWeights, kExperts, kUpdates };
+
+double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+double LogUniform(double low, double high, Random& random) {
+  return low * std::exp(random.Uniform() * std::log(high / low));
+}
+
+// Trajectories for one problem, with all that the learner and the objective need of them.
+struct Rollout {
+  std::unique_ptr<Problem> problem;  // empty for an expert's, which the pool keeps
+  GraphFeatures graph;
+  StepBatch steps;
+  Drawn drawn;
+  double temperature = 1;
+  bool expert = false;
+  double mean_ratio = 0;
+  double best_ratio = 0;
+};
+
+std::string Fingerprint(const std::vector<ComputationGraph>& graphs) {
+  std::string text;
+  for (const ComputationGraph& graph : graphs) text += (text.empty() ? "" : " ") + GraphHash(graph);
+  return text;
+}
+
+class Training {
+ public:
+  Training(const TrainerOptions& options, const std::optional<Checkpoint>& resume, TrainingObserver& observer)
+      : options_(options),
+        settings_(resume ? resume->settings : options.settings),
+        random_(resume ? resume->seed : options.seed),
+        objective_(MakeObjective(settings_.objective, settings_.objective_settings)),
+        problems_(settings_.problems, options.graphs),
+        experts_(problems_, settings_.expert_problems, static_cast<std::int64_t>(settings_.expert_visits),
+                 random_.Fork(kExperts)),
+        learner_(StartWeights(), LearnerSettings{.log_partition = objective_->wants_log_partition(),
+                                                 .entropy = objective_->wants_entropy(),
+                                                 .average_decay = settings_.average_decay,
+                                                 .gradient_limit = settings_.gradient_limit,
+                                                 .threads = options.torch_threads}),
+        grid_(MakeValidationGrid(settings_.validation_graphs)),
+        observer_(observer) {
+    state_.settings = settings_;
+    state_.seed = options.seed;
+    state_.time_limit = options.time_limit.value_or(0);
+    state_.graphs = Fingerprint(options.graphs);
+    if (!resume) return;
+    if (resume->graphs != state_.graphs) {
+      throw InvalidInput("--graphs: a resumed training needs the very graphs it was started with");
+    }
+    learner_.Load(resume->learner);
+    const double time_limit = options.time_limit.value_or(resume->time_limit);
+    state_ = *resume;
+    state_.time_limit = time_limit;
+    seconds_before_ = resume->seconds;
+  }
+
+  void Run() {
+    begin_ = last_checkpoint_ = Clock::now();
+    try {
+      while (!Done()) {
+        StopIfInterrupted();
+        Update();
+        if (state_.update % settings_.validate_every == 0) ValidateNow();
+        if (SecondsSince(last_checkpoint_) > options_.checkpoint_seconds) SaveCheckpoint();
+      }
+    } catch (const Interrupted&) {
+      SaveCheckpoint();
+      SaveBest();
+      throw;
+    } catch (const WorkFailed& error) {
+      SaveBest();
+      throw WorkFailed(fmt::format("update {}: {}; the last good checkpoint{} and the best weights so far are kept",
+                                   state_.update + 1, error.what(),
+                                   options_.checkpoint.empty() ? "" : " (" + options_.checkpoint + ")"));
+    }
+    if (state_.update % settings_.validate_every != 0 || state_.best.tensors.empty()) ValidateNow();
+    SaveCheckpoint();
+    SaveBest();
+  }
+
+ private:
+  Weights StartWeights() const {
+    if (options_.start) return *options_.start;
+    Random random = random_.Fork(kWeights);
+    return InitialMessagePassingWeights(random);
+  }
+
+  double Seconds() const { return seconds_before_ + SecondsSince(begin_); }
+
+  bool Done() const {
+    return state_.update >= settings_.updates || (state_.time_limit > 0 && Seconds() >= state_.time_limit);
+  }
+
+  double Progress() const {
+    const double by_updates = static_cast<double>(state_.update) / std::max(1, settings_.updates);
+    const double by_time = state_.time_limit > 0 ? Seconds() / state_.time_limit : 0;
+    return std::min(1.0, std::max(by_updates, by_time));
+  }
+
+  // The trajectories of one problem, drawn by the policy.
+  void DrawOwn(const Policy& policy, Random random, Rollout& rollout) const {
+    rollout.problem = problems_.Draw(random);
+    const Environment& environment = rollout.problem->environment();
+    rollout.temperature = LogUniform(settings_.lowest_temperature, settings_.highest_temperature, random);
+    const std::unique_ptr<PreparedPolicy> prepared = policy.Prepare(environment, rollout.temperature);
+    const SamplerOptions sampler{.epsilon = settings_.epsilon, .recorded_share = settings_.recorded_share};
+    const std::vector<Trajectory> trajectories =
+        SampleTrajectories(environment, *prepared, settings_.trajectories, sampler, random, &rollout.steps);
+    Fill(environment, trajectories, rollout);
+  }
+
+  // Ways to build an expert's plan.
+  void DrawExpert(const Policy& policy, Random random, Rollout& rollout) {
+    const Expert& expert =
+        experts_.Get(static_cast<int>(random.Below(static_cast<std::uint64_t>(experts_.size()))));
+    const Environment& environment = expert.problem->environment();
+    rollout.expert = true;
+    rollout.temperature = LogUniform(settings_.lowest_temperature, settings_.highest_expert_temperature, random);
+    std::vector<std::vector<Action>> actions;
+    for (int i = 0; i < settings_.expert_trajectories; ++i) {
+      actions.push_back(DrawTrajectory(expert.problem->costed(), expert.assignment, random));
+    }
+    const std::unique_ptr<PreparedPolicy> prepared = policy.Prepare(environment, rollout.temperature);
+    const SamplerOptions sampler{.recorded_share = settings_.recorded_share};
+    Fill(environment, ReplayTrajectories(environment, *prepared, actions, sampler, random, &rollout.steps), rollout);
+  }
+
+  void Fill(const Environment& environment, const std::vector<Trajectory>& trajectories, Rollout& rollout) const {
+    rollout.graph = MakeGraphFeatures(environment);
+    Drawn& drawn = rollout.drawn;
+    drawn.num_groups = environment.num_groups();
+    drawn.recorded_share = settings_.recorded_share;
+    drawn.steps = &rollout.steps;
+    double sum = 0;
+    double best = trajectories.front().makespan;
+    for (const Trajectory& trajectory : trajectories) {
+      drawn.log_reward.push_back(LogReward(environment, trajectory.makespan, rollout.temperature));
+      drawn.log_forward.push_back(trajectory.log_forward);
+      drawn.log_backward.push_back(trajectory.log_backward);
+      sum += trajectory.makespan;
+      best = std::min(best, trajectory.makespan);
+    }
+    const double reference = environment.reference_makespan();
+    rollout.mean_ratio = sum > 0 ? reference * static_cast<double>(trajectories.size()) / sum : 1;
+    rollout.best_ratio = best > 0 ? reference / best : 1;
+  }
+
+  // Maximum likelihood of the recorded choices.
+  static Derivative ImitateExpert(const Rollout& rollout, const Predicted& predicted, double weight,
+                                  double& log_probability) {
+    const std::size_t count = rollout.drawn.log_reward.size();
+    Derivative derivative = SpreadOverSteps(
+        rollout.drawn, std::vector<double>(
+                           count, -weight / (static_cast<double>(count) * rollout.drawn.num_groups)));
+    double sum = 0;
+    for (const float value : predicted.groups) sum += value;
+    for (const float value : predicted.devices) sum += value;
+    log_probability = sum / static_cast<double>(std::max<std::size_t>(1, predicted.groups.size()));
+    return derivative;
+  }
+
+  void Update() {
+    const Clock::time_point begin = Clock::now();
+    const double progress = Progress();
+    const double expert_weight =
+        settings_.expert_weight + (settings_.last_expert_weight - settings_.expert_weight) * progress;
+    const bool with_expert = expert_weight > 0;
+    const bool only_experts = with_expert && progress < settings_.expert_progress;
+    const int own = only_experts ? 0 : settings_.graphs_per_update;
+    const int experts = only_experts ? settings_.graphs_per_update : with_expert ? 1 : 0;
+    const std::unique_ptr<Policy> policy = MakeMessagePassingPolicy(learner_.weights());
+    const Random random = random_.Fork(kUpdates).Fork(static_cast<std::uint64_t>(state_.update));
+    std::vector<Rollout> rollouts(static_cast<std::size_t>(own + experts));
+    RunInParallel(own + experts, options_.threads, [&](int i) {
+      Rollout& rollout = rollouts[static_cast<std::size_t>(i)];
+      const Random stream = random.Fork(static_cast<std::uint64_t>(i));
+      if (i < own) {
+        DrawOwn(*policy, stream, rollout);
+      } else {
+        DrawExpert(*policy, stream, rollout);
+      }
+    });
+    const double rollout_seconds = SecondsSince(begin);
+
+    report_ = {};
+    report_.learning_rate =
+        settings_.learning_rate + (settings_.last_learning_rate - settings_.learning_rate) * progress;
+    Learn(rollouts, own, expert_weight / std::max(1, experts), progress);
+    ++state_.update;
+    Report(rollouts, own, rollout_seconds, SecondsSince(begin));
+  }
+
+  void Learn(const std::vector<Rollout>& rollouts, int own, double expert_weight, double progress) {
+    std::vector<Replay> replays;
+    for (const Rollout& rollout : rollouts) {
+      replays.push_back({.graph = &rollout.graph, .temperature = rollout.temperature, .steps = &rollout.steps});
+    }
+    for (int pass = 0; pass < objective_->passes(); ++pass) {
+      const std::vector<Predicted> predicted = learner_.Predict(replays);
+      std::vector<Derivative> derivatives;
+      report_.loss = 0;
+      for (std::size_t i = 0; i < rollouts.size(); ++i) {
+        if (rollouts[i].expert) {
+          derivatives.push_back(
+              ImitateExpert(rollouts[i], predicted[i], expert_weight, report_.expert_log_probability));
+          continue;
+        }
+        Derivative derivative = objective_->Differentiate(rollouts[i].drawn, predicted[i], progress);
+        report_.loss += derivative.loss / own;
+        for (float& value : derivative.groups) value /= static_cast<float>(own);
+        for (float& value : derivative.devices) value /= static_cast<float>(own);
+        derivative.log_partition /= own;
+        derivative.entropy /= own;
+        derivatives.push_back(std::move(derivative));
+      }
+      if (!std::isfinite(report_.loss)) throw WorkFailed("the loss is not finite");
+      report_.gradient_norm = learner_.Descend(derivatives, report_.learning_rate);
+    }
+  }
+
+  void Report(const std::vector<Rollout>& rollouts, int own, double rollout_seconds, double seconds) {
+    rollout_seconds_ += rollout_seconds;
+    learner_seconds_ += seconds - rollout_seconds;
+    ++updates_here_;
+    report_.update = state_.update;
+    report_.seconds = Seconds();
+    double plans = 0;
+    for (const Rollout& rollout : rollouts) {
+      plans += static_cast<double>(rollout.drawn.log_reward.size());
+      if (rollout.expert) continue;
+      report_.mean += rollout.mean_ratio / own;
+      report_.best += rollout.best_ratio / own;
+    }
+    const double spent = SecondsSince(begin_);
+    report_.plans_per_second = plans / rollout_seconds;
+    report_.updates_per_second = static_cast<double>(updates_here_) / spent;
+    report_.rollout_share = rollout_seconds_ / spent;
+    report_.learner_share = learner_seconds_ / spent;
+    observer_.OnUpdate(report_);
+  }
+
+  void ValidateNow() {
+    Weights average = learner_.average();
+    const std::unique_ptr<Policy> policy = MakeMessagePassingPolicy(average);
+    const std::vector<ValidationScore> scores = Validate(*policy, grid_, settings_.validation_temperatures,
+                                                         settings_.validation_samples, options_.threads);
+    const double score = Overall(scores).best;
+    const bool best = state_.best.tensors.empty() || score > state_.best_score;
+    if (best) {
+      average.metadata["trained_updates"] = std::to_string(state_.update);
+      average.metadata["training_seed"] = std::to_string(state_.seed);
+      average.metadata["lowest_temperature"] = fmt::format("{}", settings_.lowest_temperature);
+      average.metadata["highest_temperature"] = fmt::format("{}", settings_.highest_temperature);
+      state_.best = std::move(average);
+      state_.best_score = score;
+      SaveBest();
+    }
+    report_.update = state_.update;
+    report_.seconds = Seconds();
+    observer_.OnValidation(report_, scores, best);
+  }
+
+  void SaveBest() const {
+    if (!state_.best.tensors.empty()) WriteWeights(options_.output, state_.best);
+  }
+
+  void SaveCheckpoint() {
+    last_checkpoint_ = Clock::now();
+    if (options_.checkpoint.empty()) return;
+    state_.learner = learner_.Save();
+    state_.seconds = Seconds();
+    WriteCheckpoint(options_.checkpoint, state_);
+  }
+
+  const TrainerOptions& options_;
+  TrainingSettings settings_;
+  Random random_;
+  std::unique_ptr<Objective> objective_;
+  ProblemSource problems_;
+  ExpertPool experts_;
+  Learner learner_;
+  std::vector<ValidationCell> grid_;
+  TrainingObserver& observer_;
+  Checkpoint state_;  // its learner is filled when it is written
+  UpdateReport report_;
+  Clock::time_point begin_, last_checkpoint_;
+  double seconds_before_ = 0;
+  double rollout_seconds_ = 0;
+  double learner_seconds_ = 0;
+  std::int64_t updates_here_ = 0;
+};
+
+}  // namespace
+
+void Train(const TrainerOptions& options, const std::optional<Checkpoint>& resume, TrainingObserver& observer) {
+  Training(options, resume, observer).Run();
+}
+
+}  // namespace millrace
