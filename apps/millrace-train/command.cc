@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "millrace/errors/errors.h"
+#include "millrace/formats/load.h"
+#include "millrace/train/trainer.h"
+#include "progress.h"
+
+namespace millrace::cli {
+namespace {
+
+const std::vector<std::string> kKinds = {"gflownet", "ppo"};
+
+std::string CheckSeconds(const std::string& words) {
+  double seconds = 0;
+  if (!CLI::detail::lexical_cast(words, seconds) || !std::isfinite(seconds) || seconds <= 0)
+    return "'" + words + "' is not a number of seconds > 0";
+  return "";
+}
+
+// A preset is a file, or the name of one of those that lie beside the program: where it was installed, or built.
+std::string FindPreset(const std::string& words) {
+  namespace fs = std::filesystem;
+  if (fs::path(words).extension() == ".json") return words;
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  const fs::path places[] = {program.parent_path() / "../share/millrace/presets",
+                             program.parent_path() / "../../../presets"};
+  for (const fs::path& place : places) {
+    const fs::path file = place / (words + ".json");
+    if (fs::exists(file, ignored)) return fs::canonical(file, ignored).string();
+  }
+  throw InvalidInput("--preset: there is no '" + words + "'; give the path of a .json file");
+}
+
+}  // namespace
+
+struct Request {
+  std::string kind;
+  std::string preset;
+  std::string output;
+  std::string checkpoint;
+  std::string resume;
+  std::string start;
+  std::string log;
+  std::vector<std::string> graphs;
+  std::uint64_t seed = 0;
+  int threads = 1;
+  int torch_threads = 1;
+  std::optional<int> updates;
+  std::optional<double> time_limit;
+  double checkpoint_seconds = 180;
+  bool quiet = false;
+};
+
+TrainCommand::TrainCommand() : request_(std::make_unique<Request>()) {
+  Request& r = *request_;
+  app_.name("millrace train");
+  app_.add_option("KIND", r.kind, fmt::format("What to learn: {}", fmt::join(kKinds, ", ")))
+      ->required()
+      ->check(CLI::IsMember(kKinds));
+  app_.add_option("-o,--output", r.output, "Weights file (.safetensors) for the best weights so far")->required();
+  auto* preset = app_.add_option("--preset", r.preset, "Settings: a .json file, or the name of a preset; default: KIND");
+  auto* seed = app_.add_option("--seed", r.seed, "Same seed, same weights")->capture_default_str();
+  app_.add_option("--updates", r.updates, "Updates in all, instead of the preset's")->check(CLI::Range(0, 1'000'000'000));
+  app_.add_option("--time-limit", r.time_limit, "Seconds in all")->check(CLI::Validator(CheckSeconds, "SECONDS"));
+  app_.add_option("--threads", r.threads, "Threads that draw plans")->check(CLI::Range(1, 4096))->capture_default_str();
+  app_.add_option("--torch-threads", r.torch_threads, "Threads of libtorch")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app_.add_option("--checkpoint", r.checkpoint, "Where to keep what --resume needs; default: OUTPUT.checkpoint");
+  app_.add_option("--checkpoint-seconds", r.checkpoint_seconds, "Seconds between checkpoints")
+      ->check(CLI::Validator(CheckSeconds, "SECONDS"))
+      ->capture_default_str();
+  auto* start = app_.add_option("--start", r.start, "Weights to start from: fine-tuning");
+  app_.add_option("--resume", r.resume, "Go on from this checkpoint, with its settings and seed")
+      ->excludes(preset)
+      ->excludes(seed)
+      ->excludes(start);
+  app_.add_option("--graphs", r.graphs, "Graph or model files to train on pieces of");
+  app_.add_option("--log", r.log, "Append a log of JSON lines to this file");
+  app_.add_flag("-q,--quiet", r.quiet, "Say nothing but errors");
+}
+
+TrainCommand::~TrainCommand() = default;
+
+int TrainCommand::Run() const {
+  const Request& r = *request_;
+  TrainerOptions options;
+  std::optional<Checkpoint> resume;
+  if (r.resume.empty()) {
+    options.settings = ReadSettings(FindPreset(r.preset.empty() ? r.kind : r.preset));
+    if (r.kind == "ppo") options.settings.objective = "ppo";
+  } else {
+    resume = ReadCheckpoint(r.resume);
+  }
+  if (r.updates) (resume ? resume->settings : options.settings).updates = *r.updates;
+  options.seed = r.seed;
+  options.threads = r.threads;
+  options.torch_threads = r.torch_threads;
+  options.time_limit = r.time_limit;
+  for (const std::string& file : r.graphs) options.graphs.push_back(LoadGraph(file).graph);
+  if (!r.start.empty()) options.start = ReadWeights(r.start);
+  options.output = r.output;
+  options.checkpoint = r.checkpoint.empty() ? r.output + ".checkpoint" : r.checkpoint;
+  options.checkpoint_seconds = r.checkpoint_seconds;
+  Progress progress(r.log, r.quiet);
+  Train(options, resume, progress);
+  return 0;
+}
+
+}  // namespace millrace::cli
