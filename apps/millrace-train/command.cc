@@ -5,10 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 
 #include "millrace/errors/errors.h"
+#include "millrace/formats/json_write.h"
 #include "millrace/formats/load.h"
 #include "millrace/train/trainer.h"
 #include "progress.h"
@@ -40,6 +42,19 @@ std::string FindPreset(const std::string& words) {
   throw InvalidInput("--preset: there is no '" + words + "'; give the path of a .json file");
 }
 
+void PrintSummary(const std::string& output, const TrainingSummary& summary) {
+  std::string line = R"({"output":)";
+  AppendJsonText(line, output);
+  line += fmt::format(R"(,"updates":{},"seconds":)", summary.updates);
+  AppendJsonNumber(line, summary.seconds);
+  line += R"(,"best_of_samples_to_heft":)";
+  AppendJsonNumber(line, summary.best_score);
+  line += "}\n";
+  if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) {
+    throw WorkFailed("stdout: could not write the result");
+  }
+}
+
 }  // namespace
 
 struct Request {
@@ -58,6 +73,7 @@ struct Request {
   std::optional<double> time_limit;
   double checkpoint_seconds = 180;
   bool quiet = false;
+  bool json = false;
 };
 
 TrainCommand::TrainCommand() : request_(std::make_unique<Request>()) {
@@ -86,6 +102,7 @@ TrainCommand::TrainCommand() : request_(std::make_unique<Request>()) {
       ->excludes(start);
   app_.add_option("--graphs", r.graphs, "Graph or model files to train on pieces of");
   app_.add_option("--log", r.log, "Append a log of JSON lines to this file");
+  app_.add_flag("--json", r.json, "Print one JSON object on stdout at the end");
   app_.add_flag("-q,--quiet", r.quiet, "Say nothing but errors");
 }
 
@@ -112,7 +129,8 @@ int TrainCommand::Run() const {
   options.checkpoint = r.checkpoint.empty() ? r.output + ".checkpoint" : r.checkpoint;
   options.checkpoint_seconds = r.checkpoint_seconds;
   Progress progress(r.log, r.quiet);
-  Train(options, resume, progress);
+  const TrainingSummary summary = Train(options, resume, progress);
+  if (r.json) PrintSummary(r.output, summary);
   return 0;
 }
 

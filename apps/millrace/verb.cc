@@ -60,6 +60,7 @@ void AddVerbs(CommandLine& line) {
   AddRun(line);
   AddSchedule(line);
   AddSimulate(line);
+  AddTrain(line);
 }
 
 int ExplainUsage(const CommandLine& line, const CLI::ParseError& error) {

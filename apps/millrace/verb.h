@@ -48,6 +48,7 @@ void AddOptimize(CommandLine& line);
 void AddRun(CommandLine& line);
 void AddSchedule(CommandLine& line);
 void AddSimulate(CommandLine& line);
+void AddTrain(CommandLine& line);
 
 // All of the above, in the order help lists them.
 void AddVerbs(CommandLine& line);

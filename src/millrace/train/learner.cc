@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/train/learner.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -13,9 +15,31 @@
 namespace millrace {
 namespace {
 
+#if TORCH_VERSION_MAJOR >= 2
+namespace torch_warnings = c10::WarningUtils;
+#else
+namespace torch_warnings = c10::Warning;
+#endif
+
+// libtorch says once a process that scatter_reduce may change in later versions, which is nothing to a user.
+class Silence : public c10::WarningHandler {
+#if TORCH_VERSION_MAJOR >= 2
+  void process(const c10::Warning&) override {}
+#else
+  void process(const c10::SourceLocation&, const std::string&, const bool) override {}
+#endif
+};
+
 constexpr double kFirstMomentDecay = 0.9;
 constexpr double kSecondMomentDecay = 0.999;
 constexpr double kTiny = 1e-8;
+
+// libtorch leaves OpenBLAS its own threads, which spin where several programs share the cores.
+void SetThreads(int threads) {
+  torch::set_num_threads(threads);
+  using SetNumber = void (*)(int);
+  if (const auto set = reinterpret_cast<SetNumber>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(threads);
+}
 
 std::int64_t SizeOf(const std::vector<std::int64_t>& shape) {
   std::int64_t size = 1;
@@ -76,7 +100,7 @@ Learner::Learner(const Weights& start, const LearnerSettings& settings) : state_
   MakeMessagePassingPolicy(start);  // refuses what is no such network
   State& state = *state_;
   state.settings = settings;
-  torch::set_num_threads(settings.threads);
+  SetThreads(settings.threads);
   if (torch::cuda::is_available()) state.device = torch::Device(torch::kCUDA, 0);
   state.metadata = start.metadata;
   state.shapes = MessagePassingShapes();
@@ -109,6 +133,8 @@ Learner::~Learner() = default;
 
 std::vector<Predicted> Learner::Predict(const std::vector<Replay>& replays) {
   State& state = *state_;
+  Silence silence;
+  const torch_warnings::WarningHandlerGuard quiet(&silence);
   state.outputs =
       RunNetwork(state.parameters, replays, state.settings.entropy, state.settings.log_partition, state.device);
   const WeightTensor groups = ToWeightTensor(state.outputs.groups.log_probability, {});

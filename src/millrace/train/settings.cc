@@ -25,6 +25,7 @@ void VisitSettings(Settings& s, Visitor&& visit) {
   visit("graphs_per_update", s.graphs_per_update);
   visit("trajectories", s.trajectories);
   visit("recorded_share", s.recorded_share);
+  visit("most_recorded_steps", s.most_recorded_steps);
   visit("lowest_temperature", s.lowest_temperature);
   visit("highest_temperature", s.highest_temperature);
   visit("epsilon", s.epsilon);
@@ -142,6 +143,7 @@ void CheckSettings(const TrainingSettings& s) {
   CheckRange("graphs_per_update", s.graphs_per_update, 1, 1024);
   CheckRange("trajectories", s.trajectories, 2, 1 << 16);
   CheckRange("recorded_share", s.recorded_share, 1e-3, 1);
+  CheckRange("most_recorded_steps", s.most_recorded_steps, 1, 1e9);
   CheckRange("lowest_temperature", s.lowest_temperature, 1e-6, 1e6);
   CheckRange("highest_temperature", s.highest_temperature, s.lowest_temperature, 1e6);
   CheckRange("highest_expert_temperature", s.highest_expert_temperature, s.lowest_temperature, 1e6);

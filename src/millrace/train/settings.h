@@ -17,7 +17,8 @@ struct TrainingSettings {
   int updates = 20'000;
   int graphs_per_update = 4;
   int trajectories = 32;  // per graph
-  double recorded_share = 0.25;
+  double recorded_share = 0.25;  // of steps, for the gradient
+  int most_recorded_steps = 512;  // per graph, about: on large ones the share is lower
   double lowest_temperature = 0.02;  // reward temperature, drawn log-uniformly per graph
   double highest_temperature = 1;
   double epsilon = 0;

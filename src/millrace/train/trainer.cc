@@ -83,7 +83,7 @@ class Training {
     seconds_before_ = resume->seconds;
   }
 
-  void Run() {
+  TrainingSummary Run() {
     begin_ = last_checkpoint_ = Clock::now();
     try {
       while (!Done()) {
@@ -105,6 +105,7 @@ class Training {
     if (state_.update % settings_.validate_every != 0 || state_.best.tensors.empty()) ValidateNow();
     SaveCheckpoint();
     SaveBest();
+    return {.updates = state_.update, .seconds = Seconds(), .best_score = state_.best_score};
   }
 
  private:
@@ -126,13 +127,20 @@ class Training {
     return std::min(1.0, std::max(by_updates, by_time));
   }
 
+  SamplerOptions Sampler(const Environment& environment, int trajectories, double epsilon) const {
+    const double steps = static_cast<double>(trajectories) * environment.num_groups();
+    return {.epsilon = epsilon,
+            .recorded_share = std::min(settings_.recorded_share, settings_.most_recorded_steps / steps)};
+  }
+
   // The trajectories of one problem, drawn by the policy.
   void DrawOwn(const Policy& policy, Random random, Rollout& rollout) const {
     rollout.problem = problems_.Draw(random);
     const Environment& environment = rollout.problem->environment();
     rollout.temperature = LogUniform(settings_.lowest_temperature, settings_.highest_temperature, random);
     const std::unique_ptr<PreparedPolicy> prepared = policy.Prepare(environment, rollout.temperature);
-    const SamplerOptions sampler{.epsilon = settings_.epsilon, .recorded_share = settings_.recorded_share};
+    const SamplerOptions sampler = Sampler(environment, settings_.trajectories, settings_.epsilon);
+    rollout.drawn.recorded_share = sampler.recorded_share;
     const std::vector<Trajectory> trajectories =
         SampleTrajectories(environment, *prepared, settings_.trajectories, sampler, random, &rollout.steps);
     Fill(environment, trajectories, rollout);
@@ -150,7 +158,8 @@ class Training {
       actions.push_back(DrawTrajectory(expert.problem->costed(), expert.assignment, random));
     }
     const std::unique_ptr<PreparedPolicy> prepared = policy.Prepare(environment, rollout.temperature);
-    const SamplerOptions sampler{.recorded_share = settings_.recorded_share};
+    const SamplerOptions sampler = Sampler(environment, settings_.expert_trajectories, 0);
+    rollout.drawn.recorded_share = sampler.recorded_share;
     Fill(environment, ReplayTrajectories(environment, *prepared, actions, sampler, random, &rollout.steps), rollout);
   }
 
@@ -158,7 +167,6 @@ class Training {
     rollout.graph = MakeGraphFeatures(environment);
     Drawn& drawn = rollout.drawn;
     drawn.num_groups = environment.num_groups();
-    drawn.recorded_share = settings_.recorded_share;
     drawn.steps = &rollout.steps;
     double sum = 0;
     double best = trajectories.front().makespan;
@@ -321,8 +329,8 @@ class Training {
 
 }  // namespace
 
-void Train(const TrainerOptions& options, const std::optional<Checkpoint>& resume, TrainingObserver& observer) {
-  Training(options, resume, observer).Run();
+TrainingSummary Train(const TrainerOptions& options, const std::optional<Checkpoint>& resume, TrainingObserver& observer) {
+  return Training(options, resume, observer).Run();
 }
 
 }  // namespace millrace

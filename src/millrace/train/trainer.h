@@ -55,12 +55,18 @@ class TrainingObserver {
   virtual void OnValidation(const UpdateReport& report, const std::vector<ValidationScore>& scores, bool best) = 0;
 };
 
+struct TrainingSummary {
+  std::int64_t updates = 0;
+  double seconds = 0;     // over all runs
+  double best_score = 0;  // ValidationScore::best over all cells, of the weights that were kept
+};
+
 // Trains to the end and writes the output, and checkpoints on the way. `resume`: goes on from there, with its settings
 // and seed. Without a time limit the result is a function of settings, seed, start and graphs alone, however often the
 // training was stopped and resumed and at any number of rollout threads.
 //
 // On Interrupted, or WorkFailed for weights or a gradient that are not finite, the last good checkpoint and the best
 // weights so far are on disk when it is passed on.
-void Train(const TrainerOptions& options, const std::optional<Checkpoint>& resume, TrainingObserver& observer);
+TrainingSummary Train(const TrainerOptions& options, const std::optional<Checkpoint>& resume, TrainingObserver& observer);
 
 }  // namespace millrace
