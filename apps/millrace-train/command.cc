@@ -83,9 +83,11 @@ TrainCommand::TrainCommand() : request_(std::make_unique<Request>()) {
       ->required()
       ->check(CLI::IsMember(kKinds));
   app_.add_option("-o,--output", r.output, "Weights file (.safetensors) for the best weights so far")->required();
-  auto* preset = app_.add_option("--preset", r.preset, "Settings: a .json file, or the name of a preset; default: KIND");
+  auto* preset =
+      app_.add_option("--preset", r.preset, "Settings: a .json file, or the name of a preset; default: KIND");
   auto* seed = app_.add_option("--seed", r.seed, "Same seed, same weights")->capture_default_str();
-  app_.add_option("--updates", r.updates, "Updates in all, instead of the preset's")->check(CLI::Range(0, 1'000'000'000));
+  app_.add_option("--updates", r.updates, "Updates in all, instead of the preset's")
+      ->check(CLI::Range(0, 1'000'000'000));
   app_.add_option("--time-limit", r.time_limit, "Seconds in all")->check(CLI::Validator(CheckSeconds, "SECONDS"));
   app_.add_option("--threads", r.threads, "Threads that draw plans")->check(CLI::Range(1, 4096))->capture_default_str();
   app_.add_option("--torch-threads", r.torch_threads, "Threads of libtorch")

@@ -43,7 +43,8 @@ void Progress::OnUpdate(const UpdateReport& report) {
   const auto now = std::chrono::steady_clock::now();
   if (!terminal_ || quiet_ || std::chrono::duration<double>(now - shown_).count() < kSecondsBetweenLines) return;
   shown_ = now;
-  fmt::print(stderr, "\rupdate {}: loss {:.4g}, best {:.3f} and mean {:.3f} x HEFT, {:.1f} updates/s, {:.0f} plans/s   ",
+  fmt::print(stderr,
+             "\rupdate {}: loss {:.4g}, best {:.3f} and mean {:.3f} x HEFT, {:.1f} updates/s, {:.0f} plans/s   ",
              report.update, report.loss, report.best, report.mean, report.updates_per_second, report.plans_per_second);
   std::fflush(stderr);
   line_shown_ = true;
@@ -55,8 +56,8 @@ void Progress::OnValidation(const UpdateReport& report, const std::vector<Valida
     std::string cell;
     AppendJsonText(cell, score.cell.empty() ? "all" : score.cell);
     Log(fmt::format(
-        R"({{"validation":{},"update":{},"seconds":{},"temperature":{},"best":{},"mean":{},"greedy":{},"wins":{}}})", cell,
-        report.update, Number(report.seconds), Number(score.temperature), Number(score.best), Number(score.mean),
+        R"({{"validation":{},"update":{},"seconds":{},"temperature":{},"best":{},"mean":{},"greedy":{},"wins":{}}})",
+        cell, report.update, Number(report.seconds), Number(score.temperature), Number(score.best), Number(score.mean),
         Number(score.greedy), Number(score.wins)));
   }
   if (quiet_) return;

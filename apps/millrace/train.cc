@@ -22,7 +22,8 @@ int RunTrainer(const std::vector<std::string>& words) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
   const std::string program = (self.parent_path() / "millrace-train").string();
   if (failed || !std::filesystem::exists(program, failed)) {
-    throw WorkFailed(program + " is not built: configure with libtorch (Debian: libtorch-dev) and build millrace-train");
+    throw WorkFailed(program +
+                     " is not built: configure with libtorch (Debian: libtorch-dev) and build millrace-train");
   }
   std::vector<char*> arguments;
   arguments.push_back(const_cast<char*>(program.c_str()));  // execv takes what it does not change
@@ -38,9 +39,7 @@ void AddTrain(CommandLine& line) {
   CLI::App* verb = line.app.add_subcommand("train", "Learn a sampler's weights (the program millrace-train)");
   verb->set_help_flag();
   verb->prefix_command();
-  verb->callback([&line, verb] {
-    line.action = [verb] { return RunTrainer(verb->remaining()); };
-  });
+  verb->callback([&line, verb] { line.action = [verb] { return RunTrainer(verb->remaining()); }; });
 }
 
 }  // namespace millrace::cli

@@ -108,13 +108,11 @@ class Pass {
         torch::relu(first + Linear(head + ".features", Floats(choices.features, features, device_)));
     const torch::Tensor prior =
         (strengths.index_select(0, Indices(choices.replay, device_)) * Floats(choices.priors, priors, device_)).sum(1);
-    const torch::Tensor logits =
-        Linear(head + ".out", torch::relu(Linear(head + ".hidden", inner))).squeeze(1) + prior;
+    const torch::Tensor logits = Linear(head + ".out", torch::relu(Linear(head + ".hidden", inner))).squeeze(1) + prior;
 
     const auto steps = static_cast<std::int64_t>(choices.taken.size());
-    const torch::Tensor largest =
-        torch::full({steps}, -std::numeric_limits<float>::infinity(), logits.options())
-            .scatter_reduce(0, step, logits.detach(), "amax");
+    const torch::Tensor largest = torch::full({steps}, -std::numeric_limits<float>::infinity(), logits.options())
+                                      .scatter_reduce(0, step, logits.detach(), "amax");
     const torch::Tensor shifted = logits - largest.index_select(0, step);
     const torch::Tensor weights = torch::exp(shifted);
     const torch::Tensor sums = torch::zeros({steps}, logits.options()).index_add(0, step, weights);
@@ -122,8 +120,7 @@ class Pass {
     ChoiceOutputs outputs;
     outputs.log_probability = shifted.index_select(0, Indices(choices.taken, device_)) - log_sums;
     if (entropy) {
-      outputs.entropy =
-          log_sums - torch::zeros({steps}, logits.options()).index_add(0, step, weights * shifted) / sums;
+      outputs.entropy = log_sums - torch::zeros({steps}, logits.options()).index_add(0, step, weights * shifted) / sums;
     }
     return outputs;
   }
@@ -182,10 +179,9 @@ NetworkOutputs RunNetwork(const Parameters& parameters, const std::vector<Replay
   for (int round = 0; round < kRounds; ++round) {
     const std::string name = "round." + std::to_string(round);
     const torch::Tensor z = pass.Linear(
-        name + ".mix",
-        torch::cat({h, pass.Gather(name + ".forward", h, forward_from, forward_to, forward_features),
-                    pass.Gather(name + ".backward", h, backward_from, backward_to, backward_features)},
-                   1));
+        name + ".mix", torch::cat({h, pass.Gather(name + ".forward", h, forward_from, forward_to, forward_features),
+                                   pass.Gather(name + ".backward", h, backward_from, backward_to, backward_features)},
+                                  1));
     const torch::Tensor scale = pass.Linear(name + ".scale", c).index_select(0, node_replays);
     const torch::Tensor shift = pass.Linear(name + ".shift", c).index_select(0, node_replays);
     h = h + pass.Linear(name + ".out", torch::relu(z * (1 + scale) + shift));
@@ -199,13 +195,12 @@ NetworkOutputs RunNetwork(const Parameters& parameters, const std::vector<Replay
   const torch::Tensor device_first =
       pass.Linear("device.embed", h) + pass.Linear("device.condition", c).index_select(0, node_replays);
   const torch::Tensor device_table = pass.Linear(
-      "device.device.1",
-      torch::relu(pass.Linear("device.device.0", Floats(devices, kDeviceFeatures, device))));
-  outputs.devices = pass.Head("device",
-                              device_first.index_select(0, Indices(placements.node, device)) +
-                                  device_table.index_select(0, Indices(placements.device, device)),
-                              pass.Strengths("device", c), placements, kDeviceChoiceFeatures, kDeviceChoicePriors,
-                              entropy);
+      "device.device.1", torch::relu(pass.Linear("device.device.0", Floats(devices, kDeviceFeatures, device))));
+  outputs.devices =
+      pass.Head("device",
+                device_first.index_select(0, Indices(placements.node, device)) +
+                    device_table.index_select(0, Indices(placements.device, device)),
+                pass.Strengths("device", c), placements, kDeviceChoiceFeatures, kDeviceChoicePriors, entropy);
   if (log_partition) {
     const torch::Tensor x = torch::cat({inputs, Floats(log_sizes, 1, device)}, 1);
     const torch::Tensor per_group = pass.Linear("log_partition.1", torch::relu(pass.Linear("log_partition.0", x)));

@@ -53,8 +53,7 @@ std::unique_ptr<Objective> MakeObjective(std::string_view name, const ObjectiveS
   for (const NamedObjective& objective : kObjectives) {
     if (objective.name == name) return objective.make(settings);
   }
-  throw InvalidInput(
-      fmt::format("objective: '{}' is none; there are {}", name, fmt::join(ObjectiveNames(), ", ")));
+  throw InvalidInput(fmt::format("objective: '{}' is none; there are {}", name, fmt::join(ObjectiveNames(), ", ")));
 }
 
 Derivative SpreadOverSteps(const Drawn& drawn, const std::vector<double>& by_trajectory) {

@@ -42,11 +42,11 @@ struct Derivative {
 };
 
 struct ObjectiveSettings {
-  double weight_limit = 3;         // of a trajectory's normalised weight, either way; 0: not normalised, no limit
-  double ratio_limit = 0.2;        // ppo: how far a step's probability may move
-  int passes = 3;                  // ppo: over the same trajectories
-  double entropy_bonus = 0.01;     // ppo: at the start, falling linearly
-  double last_entropy_bonus = 0;   // ppo: at the end
+  double weight_limit = 3;        // of a trajectory's normalised weight, either way; 0: not normalised, no limit
+  double ratio_limit = 0.2;       // ppo: how far a step's probability may move
+  int passes = 3;                 // ppo: over the same trajectories
+  double entropy_bonus = 0.01;    // ppo: at the start, falling linearly
+  double last_entropy_bonus = 0;  // ppo: at the end
 };
 
 class Objective {

@@ -23,13 +23,11 @@ class Ppo : public Objective {
 
   Derivative Differentiate(const Drawn& drawn, const Predicted& predicted, double progress) const override {
     const std::vector<double> advantages = Normalise(drawn.log_reward, kAdvantageLimit);
-    const double share =
-        1 / (static_cast<double>(advantages.size()) * drawn.num_groups * drawn.recorded_share);
+    const double share = 1 / (static_cast<double>(advantages.size()) * drawn.num_groups * drawn.recorded_share);
     Derivative derivative;
     derivative.groups = Steps(drawn.steps->groups, predicted.groups, advantages, share, derivative.loss);
     derivative.devices = Steps(drawn.steps->devices, predicted.devices, advantages, share, derivative.loss);
-    const double bonus =
-        settings_.entropy_bonus + (settings_.last_entropy_bonus - settings_.entropy_bonus) * progress;
+    const double bonus = settings_.entropy_bonus + (settings_.last_entropy_bonus - settings_.entropy_bonus) * progress;
     derivative.entropy = -bonus * share;
     return derivative;
   }

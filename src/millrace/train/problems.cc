@@ -153,10 +153,12 @@ void CheckProblemSettings(const ProblemSettings& settings) {
   range("fewest_devices, most_devices", settings.fewest_devices, settings.most_devices, 1, 256);
   range("lowest_ccr, highest_ccr", settings.lowest_ccr, settings.highest_ccr, 1e-6, 1e6);
   range("smallest_piece, largest_piece", settings.smallest_piece, settings.largest_piece, 2, 100'000);
-  const std::pair<const char*, double> shares[] = {
-      {"one_device_share", settings.one_device_share}, {"free_share", settings.free_share},
-      {"latency_share", settings.latency_share},       {"unlike_share", settings.unlike_share},
-      {"gang_share", settings.gang_share},             {"graph_share", settings.graph_share}};
+  const std::pair<const char*, double> shares[] = {{"one_device_share", settings.one_device_share},
+                                                   {"free_share", settings.free_share},
+                                                   {"latency_share", settings.latency_share},
+                                                   {"unlike_share", settings.unlike_share},
+                                                   {"gang_share", settings.gang_share},
+                                                   {"graph_share", settings.graph_share}};
   for (const auto& [name, share] : shares) {
     if (!(share >= 0 && share <= 1)) throw InvalidInput(fmt::format("{}: a share is from 0 to 1, not {}", name, share));
   }
@@ -175,9 +177,8 @@ ProblemSource::ProblemSource(ProblemSettings settings, std::vector<ComputationGr
 
 std::unique_ptr<Problem> ProblemSource::Draw(Random& random) const {
   const Host host = DrawHost(settings_, random);
-  const double ccr = random.Uniform() < settings_.free_share
-                         ? 0
-                         : LogUniform(settings_.lowest_ccr, settings_.highest_ccr, random);
+  const double ccr =
+      random.Uniform() < settings_.free_share ? 0 : LogUniform(settings_.lowest_ccr, settings_.highest_ccr, random);
   if (!graphs_.empty() && random.Uniform() < settings_.graph_share) {
     const ComputationGraph& graph = graphs_[random.Below(graphs_.size())];
     const int ops = UniformInteger(settings_.smallest_piece, settings_.largest_piece, random);

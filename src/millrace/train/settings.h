@@ -16,9 +16,9 @@ struct TrainingSettings {
   std::string objective = "log_partition_variance";
   int updates = 20'000;
   int graphs_per_update = 4;
-  int trajectories = 32;  // per graph
-  double recorded_share = 0.25;  // of steps, for the gradient
-  int most_recorded_steps = 512;  // per graph, about: on large ones the share is lower
+  int trajectories = 32;             // per graph
+  double recorded_share = 0.25;      // of steps, for the gradient
+  int most_recorded_steps = 512;     // per graph, about: on large ones the share is lower
   double lowest_temperature = 0.02;  // reward temperature, drawn log-uniformly per graph
   double highest_temperature = 1;
   double epsilon = 0;
@@ -37,7 +37,7 @@ struct TrainingSettings {
   double highest_expert_temperature = 0.06;  // examples are what sharp rewards ask for
   double expert_visits = 3e7;                // of groups and edges, by annealing, per problem
 
-  int validate_every = 200;  // updates
+  int validate_every = 200;   // updates
   int validation_graphs = 4;  // per cell
   int validation_samples = 64;
   std::vector<double> validation_temperatures = {0.03, 0.1};

@@ -148,8 +148,7 @@ class Training {
 
   // Ways to build an expert's plan.
   void DrawExpert(const Policy& policy, Random random, Rollout& rollout) {
-    const Expert& expert =
-        experts_.Get(static_cast<int>(random.Below(static_cast<std::uint64_t>(experts_.size()))));
+    const Expert& expert = experts_.Get(static_cast<int>(random.Below(static_cast<std::uint64_t>(experts_.size()))));
     const Environment& environment = expert.problem->environment();
     rollout.expert = true;
     rollout.temperature = LogUniform(settings_.lowest_temperature, settings_.highest_expert_temperature, random);
@@ -187,8 +186,7 @@ class Training {
                                   double& log_probability) {
     const std::size_t count = rollout.drawn.log_reward.size();
     Derivative derivative = SpreadOverSteps(
-        rollout.drawn, std::vector<double>(
-                           count, -weight / (static_cast<double>(count) * rollout.drawn.num_groups)));
+        rollout.drawn, std::vector<double>(count, -weight / (static_cast<double>(count) * rollout.drawn.num_groups)));
     double sum = 0;
     for (const float value : predicted.groups) sum += value;
     for (const float value : predicted.devices) sum += value;
@@ -279,8 +277,8 @@ class Training {
   void ValidateNow() {
     Weights average = learner_.average();
     const std::unique_ptr<Policy> policy = MakeMessagePassingPolicy(average);
-    const std::vector<ValidationScore> scores = Validate(*policy, grid_, settings_.validation_temperatures,
-                                                         settings_.validation_samples, options_.threads);
+    const std::vector<ValidationScore> scores =
+        Validate(*policy, grid_, settings_.validation_temperatures, settings_.validation_samples, options_.threads);
     const double score = Overall(scores).best;
     const bool best = state_.best.tensors.empty() || score > state_.best_score;
     if (best) {
@@ -329,7 +327,8 @@ class Training {
 
 }  // namespace
 
-TrainingSummary Train(const TrainerOptions& options, const std::optional<Checkpoint>& resume, TrainingObserver& observer) {
+TrainingSummary Train(const TrainerOptions& options, const std::optional<Checkpoint>& resume,
+                      TrainingObserver& observer) {
   return Training(options, resume, observer).Run();
 }
 

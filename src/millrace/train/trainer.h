@@ -20,9 +20,9 @@ namespace millrace {
 struct TrainerOptions {
   TrainingSettings settings;
   std::uint64_t seed = 0;
-  int threads = 1;                   // of rollouts
+  int threads = 1;  // of rollouts
   int torch_threads = 1;
-  std::optional<double> time_limit;  // seconds; the learning rate then reaches its end at whichever limit is nearer
+  std::optional<double> time_limit;      // seconds; the learning rate then reaches its end at whichever limit is nearer
   std::vector<ComputationGraph> graphs;  // real ones, to train on pieces of
   std::optional<Weights> start;          // to fine-tune; else InitialMessagePassingWeights
 
@@ -67,6 +67,7 @@ struct TrainingSummary {
 //
 // On Interrupted, or WorkFailed for weights or a gradient that are not finite, the last good checkpoint and the best
 // weights so far are on disk when it is passed on.
-TrainingSummary Train(const TrainerOptions& options, const std::optional<Checkpoint>& resume, TrainingObserver& observer);
+TrainingSummary Train(const TrainerOptions& options, const std::optional<Checkpoint>& resume,
+                      TrainingObserver& observer);
 
 }  // namespace millrace

@@ -63,8 +63,8 @@ std::vector<ValidationCell> MakeValidationGrid(int graphs_per_cell) {
   Random seeds(kSeed);
   for (const Cell& cell : kGrid) {
     ValidationCell& made = grid.emplace_back();
-    made.name = fmt::format("{} {}x{} ccr {}{}", cell.family, cell.ops, cell.devices, cell.ccr,
-                            cell.unlike ? " unlike" : "");
+    made.name =
+        fmt::format("{} {}x{} ccr {}{}", cell.family, cell.ops, cell.devices, cell.ccr, cell.unlike ? " unlike" : "");
     Random graphs(seeds.Next());
     for (int i = 0; i < graphs_per_cell; ++i) {
       made.problems.push_back(
@@ -85,8 +85,8 @@ std::vector<ValidationScore> Validate(const Policy& policy, const std::vector<Va
   RunInParallel(static_cast<int>(all.size()), threads, [&](int task) {
     StopIfInterrupted();
     const auto at = static_cast<std::size_t>(task);
-    all[at] = Score(policy, *problems[at % problems.size()], temperatures[at / problems.size()], samples,
-                    random.Fork(at));
+    all[at] =
+        Score(policy, *problems[at % problems.size()], temperatures[at / problems.size()], samples, random.Fork(at));
   });
 
   std::vector<ValidationScore> scores;
