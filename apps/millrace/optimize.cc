@@ -30,6 +30,7 @@ int Run(const CommandLine& line, Options options) {
   const LoadedGraph loaded = LoadWithWarnings(line, options.model);
   const Machine machine = LoadMachine(options.machine);
   options.optimize.seed = line.common.seed;
+  options.optimize.sources.threads = ThreadsOf(line.common);
   options.optimize.profile = !options.no_profile;
   options.optimize.records = (std::filesystem::path(options.output) / "records.jsonl").string();
   ProgressBar bar(line.common.quiet);
@@ -69,6 +70,12 @@ void AddOptimize(CommandLine& line) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   verb->add_option("--methods", optimize.methods, "Only these candidate sources, with commas between")->delimiter(',');
+  verb->add_option("--temperature", optimize.sources.temperatures,
+                   "Reward temperatures of the learned sampler, with commas between: lower for better, higher for more "
+                   "varied plans")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--weights", optimize.sources.weights, "Weights of the learned sampler instead of those that ship");
   verb->add_option("--time-limit", optimize.time_limit, "Seconds for the whole run, profiling too")
       ->check(CLI::PositiveNumber);
   verb->add_flag("--quick", optimize.quick, "Less of everything: a first answer in seconds");

@@ -49,7 +49,7 @@ SourceBudget BudgetOf(const ScheduleOptions& options) {
     budget.samples = *options.samples;
   } else if (options.time_limit) {
     budget.samples = std::numeric_limits<std::int64_t>::max();
-  } else if (options.method == "randomised-list" || options.method == "gflownet") {
+  } else if (options.method == "randomised-list" || options.method.starts_with("gflownet")) {
     budget.samples = kUsualSamples;
   }
   return budget;

@@ -24,7 +24,8 @@ class PerturbedCostModel final : public CostModel {
       : base_(base), sigma_(perturbation.noise_sigma), topology_(base.topology()) {
     const Random random(perturbation.seed);
     for (const Device& device : machine.devices) streams_.push_back(random.Fork(StreamOf(device.kind)));
-    if (perturbation.transfer != nullptr) SetTransfers(machine, *perturbation.transfer);
+    if (perturbation.transfer != nullptr || perturbation.added != Perturbation::LinearTransfer{})
+      SetTransfers(machine, perturbation);
   }
 
   double GroupSeconds(std::span<const OpId> ops, int device) const override {
@@ -37,7 +38,7 @@ class PerturbedCostModel final : public CostModel {
   const ComputationGraph& graph() const override { return base_.graph(); }
 
  private:
-  void SetTransfers(const Machine& machine, const Perturbation::LinearTransfer& transfer) {
+  void SetTransfers(const Machine& machine, const Perturbation& perturbation) {
     // A machine whose pairs all have a link: what is still free there is free by sharing a unit.
     Machine joined = machine;
     joined.links.clear();
@@ -46,8 +47,12 @@ class PerturbedCostModel final : public CostModel {
     for (std::size_t pair = 0; pair < topology_.free.size(); ++pair) {
       if (reachable.free[pair] != 0) continue;
       topology_.free[pair] = 0;
-      topology_.latency[pair] = transfer.seconds;
-      topology_.seconds_per_byte[pair] = transfer.seconds_per_byte;
+      if (perturbation.transfer != nullptr) {
+        topology_.latency[pair] = perturbation.transfer->seconds;
+        topology_.seconds_per_byte[pair] = perturbation.transfer->seconds_per_byte;
+      }
+      topology_.latency[pair] += perturbation.added.seconds;
+      topology_.seconds_per_byte[pair] += perturbation.added.seconds_per_byte;
     }
   }
 

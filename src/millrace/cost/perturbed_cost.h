@@ -13,17 +13,20 @@ namespace millrace {
 struct Perturbation {
   double noise_sigma = 0;  // durations x lognormal(0, sigma), once per (op, device kind, seed)
   std::uint64_t seed = 0;
-  // Set: every transfer that is not free takes this instead of what the link says.
   struct LinearTransfer {
     double seconds = 0;
     double seconds_per_byte = 0;
+    bool operator==(const LinearTransfer&) const = default;
   };
+  // Set: every transfer that is not free takes this instead of what the link says.
   const LinearTransfer* transfer = nullptr;
+  // On top of what the link, or `transfer`, says, for every transfer between devices that share no unit.
+  LinearTransfer added;
 };
 
 // A group's factor is the mean of its ops' factors, weighted by the time each would take alone. Devices that share a
-// unit, and a device and itself, still transfer for free; pairs that had no link no longer do when `transfer` is set.
-// `base` must outlive the copy.
+// unit, and a device and itself, still transfer for free; pairs that had no link no longer do when `transfer` is set or
+// something is added. `base` must outlive the copy.
 std::unique_ptr<CostModel> MakePerturbedCostModel(const CostModel& base, const Machine& machine,
                                                   const Perturbation& perturbation);
 

@@ -11,10 +11,12 @@
 #include "millrace/errors/errors.h"
 #include "millrace/heuristics/fusion.h"
 #include "millrace/optimize/baselines.h"
+#include "millrace/optimize/guessed_plans.h"
 #include "millrace/optimize/pool.h"
 #include "millrace/optimize/race.h"
 #include "millrace/optimize/resume.h"
 #include "millrace/optimize/select.h"
+#include "millrace/optimize/transfer_guess.h"
 #include "millrace/plan/hash.h"
 #include "millrace/runtime/host_units.h"
 #include "millrace/simulate/bounds.h"
@@ -181,16 +183,36 @@ const Candidate& FastestMeasured(const std::vector<Candidate>& candidates) {
   return *best;
 }
 
-// Baselines go through the race too: if one of them is the fastest known plan, that is the answer.
-std::vector<Candidate> ToMeasure(const Pool& pool, const Machine& machine, const OptimizeOptions& options,
-                                 const std::vector<Baseline>& baselines) {
-  std::vector<Candidate> candidates = SelectDiverse(pool, machine, SelectOptions{.top_k = options.top_k});
-  for (const Baseline& baseline : baselines) {
-    const bool known = std::any_of(candidates.begin(), candidates.end(),
-                                   [&baseline](const Candidate& c) { return c.plan == baseline.candidate.plan; });
-    if (!known) candidates.push_back(baseline.candidate);
+bool Contains(const std::vector<Candidate>& candidates, const Candidate& candidate) {
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&candidate](const Candidate& other) { return other.plan == candidate.plan; });
+}
+
+void AddUnlessKnown(const Candidate& candidate, std::vector<Candidate>& candidates) {
+  if (!Contains(candidates, candidate)) candidates.push_back(candidate);
+}
+
+// How the top_k plans that may be measured are shared out: to the proxy as it is; to guesses at what it does not know;
+// and to what the times of both say, once these are known. Few plans all go by the proxy.
+struct Places {
+  explicit Places(std::size_t top_k, std::size_t guesses) {
+    constexpr std::size_t kFewest = 8;
+    if (guesses == 0 || top_k < kFewest) {
+      by_proxy = top_k;
+      return;
+    }
+    after_fit = top_k / 3;
+    per_guess = std::max<std::size_t>(1, top_k / 4 / guesses);
+    by_proxy = top_k - after_fit - per_guess * guesses;
   }
-  return candidates;
+
+  std::size_t by_proxy = 0, per_guess = 0, after_fit = 0;
+};
+
+// What plans under a guess are made by: the quickest of the good ones, or those the user asked for.
+std::vector<std::string> GuessMethods(const OptimizeOptions& options) {
+  if (!options.methods.empty()) return options.methods;
+  return {"heft", HasWeights(options.sources) ? "gflownet+search" : "anneal"};
 }
 
 // Puts measured times in place of estimates in result.graph.
@@ -245,13 +267,32 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
   pool_options.iterations = IterationsFor(options, result.graph);
   pool_options.keep_per_source = KeepPerSource(result.graph);
   pool_options.seed = options.seed;
+  pool_options.sources = options.sources;
   if (std::isfinite(deadline.Left())) pool_options.seconds = effort.source_share * deadline.Left();
-  const Pool pool = MakePool(*proxy, FusionChoices(*proxy), pool_options,
-                             [&progress](int done, int total) { progress("propose", done, total); });
-  result.proposed = pool.proposed;
-  result.infeasible = pool.infeasible;
+  Pool pool = MakePool(*proxy, FusionChoices(*proxy), pool_options,
+                       [&progress](int done, int total) { progress("propose", done, total); });
   const std::vector<Baseline> baselines = MakeBaselines(pool, machine);
-  result.candidates = ToMeasure(pool, machine, options, baselines);
+  std::vector<TransferGuess> guesses = FirstGuesses(*proxy, machine);
+  guesses.erase(guesses.begin());
+  if (options.methods.empty() && !HasWeights(options.sources)) {
+    result.warnings.emplace_back(
+        "there are no weights of the learned sampler, whose plans are left out; name a file with --weights");
+  }
+  const Places places(options.top_k, guesses.size());
+  result.candidates = SelectDiverse(pool, machine, SelectOptions{.top_k = places.by_proxy});
+  PoolOptions guess_options = pool_options;
+  guess_options.methods = GuessMethods(options);
+  guess_options.samples = std::max<std::int64_t>(1, pool_options.samples / 4);
+  guess_options.iterations = IterationsFor(options, result.graph) / 4;
+  for (std::size_t i = 0; places.per_guess > 0 && i < guesses.size(); ++i) {
+    guess_options.seed = options.seed + 1 + i;
+    for (const Candidate& candidate :
+         PlansUnderGuess(*proxy, machine, guesses[i], guess_options, places.per_guess, pool,
+                         [&progress](int done, int total) { progress("propose for dearer transfers", done, total); }))
+      AddUnlessKnown(candidate, result.candidates);
+  }
+  // Baselines go through the race too: if one of them is the fastest known plan, that is the answer.
+  for (const Baseline& baseline : baselines) AddUnlessKnown(baseline.candidate, result.candidates);
   if (result.candidates.empty()) {
     throw WorkFailed("no plan found fits in the machine's memory (" + std::to_string(pool.infeasible) + " were tried)");
   }
@@ -259,14 +300,35 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
   Resume resume(options.records, result.graph_hash, machine, *target, options.seed);
   result.recalled = resume.Recall(result.candidates);
   for (const std::string& warning : resume.warnings()) result.warnings.push_back(warning);
-  const double race_share = std::isfinite(deadline.Left()) ? effort.race_share * deadline.Left() : effort.race_seconds;
   RaceOptions race_options;
   race_options.rounds = effort.race_rounds;
   race_options.cpus = ProcessorsOf(machine, options.target);
-  Race(*target, result.candidates, race_options, deadline.Within(std::min(race_share, effort.race_seconds)),
-       [&progress](int done, int total) { progress("measure", done, total); });
+  const auto race = [&](double share) {
+    const double race_share =
+        std::isfinite(deadline.Left()) ? share * effort.race_share * deadline.Left() : share * effort.race_seconds;
+    Race(*target, result.candidates, race_options, deadline.Within(std::min(race_share, effort.race_seconds)),
+         [&progress](int done, int total) { progress("measure", done, total); });
+    resume.Note(result.candidates);
+  };
+  race(places.after_fit > 0 ? 0.6 : 1.0);
 
-  resume.Note(result.candidates);
+  if (places.after_fit > 0) {
+    const TransferFit fit = FitTransfers(*proxy, machine, result.candidates);
+    result.transfer_fit = fit;
+    guess_options.seed = options.seed + 1 + guesses.size();
+    std::vector<Candidate> corrected;
+    for (const Candidate& candidate : PlansUnderGuess(
+             *proxy, machine, fit.guess, guess_options, options.top_k, pool,
+             [&progress](int done, int total) { progress("propose for corrected transfers", done, total); })) {
+      if (corrected.size() < places.after_fit && !Contains(result.candidates, candidate))
+        corrected.push_back(candidate);
+    }
+    result.recalled += resume.Recall(corrected);
+    result.candidates.insert(result.candidates.end(), corrected.begin(), corrected.end());
+    race(1.0);
+  }
+  result.proposed = pool.proposed;
+  result.infeasible = pool.infeasible;
 
   result.best = FastestMeasured(result.candidates);
   for (const Baseline& baseline : baselines) {

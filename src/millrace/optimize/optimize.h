@@ -13,6 +13,8 @@
 #include "millrace/machine/machine.h"
 #include "millrace/optimize/candidate.h"
 #include "millrace/optimize/profile.h"
+#include "millrace/optimize/sources.h"
+#include "millrace/optimize/transfer_guess.h"
 
 // The main job, end to end: price the graph, propose many plans, keep a few that are good and different, measure those
 // on the target, and say what won and by how much. Seconds.
@@ -27,6 +29,7 @@ struct OptimizeOptions {
   std::optional<std::int64_t> iterations;  // steps of each search source; by default enough to settle
   std::size_t top_k = 16;                  // candidates measured
   std::vector<std::string> methods;        // candidate sources; empty: AnySizeSourceNames
+  SourceSettings sources;                  // of the learned ones
   std::optional<double> time_limit;        // for the whole run
   bool quick = false;                      // fewer samples, rounds and shorter profiling
   std::uint64_t seed = 0;
@@ -59,6 +62,7 @@ struct OptimizeResult {
   double fusion_free_bound_seconds = 0;
   std::optional<double> proxy_rank_correlation;  // Spearman, over measured candidates; absent where it is undefined
   std::optional<double> proxy_median_error;      // median of |proxy / measured - 1| over them
+  std::optional<TransferFit> transfer_fit;       // what the first measurements say transfers cost beyond the proxy
   std::optional<double> pays_back_after_runs;    // planning time over seconds saved against the fastest baseline
   double planning_seconds = 0;
   std::optional<ProfileSummary> profile;

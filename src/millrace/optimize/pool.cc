@@ -40,6 +40,15 @@ FusionGroups GroupsThatPay(const CostModel& model, const FusionGroups& groups) {
   return paying;
 }
 
+// A learned plan costs some thousand times what simulating it does, so large graphs get fewer.
+SourceBudget SharedBy(const std::string& method, const CostedGraph& costed, SourceBudget budget) {
+  constexpr std::int64_t kVisits = 4'000'000;
+  if (!method.starts_with("gflownet")) return budget;
+  const auto visits = static_cast<std::int64_t>(costed.predecessors.size()) + costed.num_groups;
+  budget.samples = std::clamp<std::int64_t>(kVisits / std::max<std::int64_t>(1, visits), 1, budget.samples);
+  return budget;
+}
+
 }  // namespace
 
 std::vector<FusionChoice> FusionChoices(const CostModel& model) {
@@ -58,7 +67,8 @@ std::vector<FusionChoice> FusionChoices(const CostModel& model) {
 
 Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
               const std::function<void(int, int)>& progress) {
-  const std::vector<std::string> methods = options.methods.empty() ? AnySizeSourceNames() : options.methods;
+  const std::vector<std::string> methods =
+      options.methods.empty() ? AnySizeSourceNames(options.sources) : options.methods;
   const int total = static_cast<int>(methods.size() * fusions.size());
   const Random random(options.seed);
   SourceBudget budget;
@@ -72,8 +82,8 @@ Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const P
     const CostedGraph& costed = pool.costed.back();
     for (const std::string& method : methods) {
       Random stream = random.Fork(static_cast<std::uint64_t>(done));
-      std::optional<BestOf> best =
-          RunSourceInMemory(*MakeSource(method), costed, budget, stream, options.keep_per_source);
+      std::optional<BestOf> best = RunSourceInMemory(*MakeSource(method, options.sources), costed,
+                                                     SharedBy(method, costed, budget), stream, options.keep_per_source);
       if (best) {
         pool.proposed += best->offered;
         pool.infeasible += best->overfull;

@@ -9,6 +9,7 @@
 
 #include "millrace/cost/costed_graph.h"
 #include "millrace/optimize/candidate.h"
+#include "millrace/optimize/sources.h"
 
 // The candidate pool: every source's plans for every way of fusing, priced by the proxy.
 namespace millrace {
@@ -26,6 +27,7 @@ struct PoolOptions {
   std::optional<double> seconds;           // that each sampling or searching source may take
   std::size_t keep_per_source = 64;        // best plans of one source and fusion choice that stay
   std::uint64_t seed = 0;
+  SourceSettings sources;  // of the learned sources
 };
 
 // One plan of the pool, as an assignment of the groups of its fusion choice.

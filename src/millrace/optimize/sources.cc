@@ -2,6 +2,7 @@
 #include "millrace/optimize/sources.h"
 
 #include "millrace/errors/errors.h"
+#include "millrace/optimize/polished_source.h"
 #include "millrace/policy/message_passing.h"
 #include "millrace/policy/model_file.h"
 #include "millrace/rollout/sampled_source.h"
@@ -10,13 +11,19 @@
 namespace millrace {
 namespace {
 
+constexpr char kGFlowNetWeights[] = "gflownet.safetensors";
+
 std::unique_ptr<CandidateSource> MakeGFlowNet(const SourceSettings& settings) {
   SampledSourceOptions options;
   options.name = "gflownet";
   options.threads = settings.threads;
   if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
-  const std::string weights = settings.weights.empty() ? FindModelFile("gflownet.safetensors") : settings.weights;
+  const std::string weights = settings.weights.empty() ? FindModelFile(kGFlowNetWeights) : settings.weights;
   return MakeSampledSource(std::shared_ptr<const Policy>(MakeMessagePassingPolicy(ReadWeights(weights))), options);
+}
+
+std::unique_ptr<CandidateSource> MakePolishedGFlowNet(const SourceSettings& settings) {
+  return MakePolishedSource(MakeGFlowNet(settings), {});
 }
 
 }  // namespace
@@ -25,17 +32,24 @@ std::vector<std::string> SourceNames() {
   std::vector<std::string> names = HeuristicNames();
   for (const std::string& search : SearchNames()) names.push_back(search);
   names.emplace_back("gflownet");
+  names.emplace_back("gflownet+search");
   return names;
 }
 
-std::vector<std::string> AnySizeSourceNames() {
+bool HasWeights(const SourceSettings& settings) {
+  return !settings.weights.empty() || LookForModelFile(kGFlowNetWeights).has_value();
+}
+
+std::vector<std::string> AnySizeSourceNames(const SourceSettings& settings) {
   std::vector<std::string> names = SourceNames();
   std::erase(names, "exact");
+  if (!HasWeights(settings)) std::erase_if(names, [](const std::string& name) { return name.starts_with("gflownet"); });
   return names;
 }
 
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceSettings& settings) {
   if (name == "gflownet") return MakeGFlowNet(settings);
+  if (name == "gflownet+search") return MakePolishedGFlowNet(settings);
   if (std::unique_ptr<CandidateSource> search = MakeSearch(name)) return search;
   if (std::unique_ptr<CandidateSource> heuristic = MakeHeuristic(name)) return heuristic;
   std::string known;

@@ -20,8 +20,11 @@ struct SourceSettings {
 
 std::vector<std::string> SourceNames();
 
-// Those that take graphs of any size: all but `exact`.
-std::vector<std::string> AnySizeSourceNames();
+// Are there weights for the learned ones, named or shipped?
+bool HasWeights(const SourceSettings& settings);
+
+// Those that take graphs of any size: all but `exact`; without the learned ones where there are no weights for them.
+std::vector<std::string> AnySizeSourceNames(const SourceSettings& settings);
 
 // Throws InvalidInput, listing the names, where there is none of this one, and for weights that cannot be used.
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceSettings& settings = {});

@@ -23,14 +23,19 @@ std::vector<std::string> ModelFolders() {
   return folders;
 }
 
-std::string FindModelFile(std::string_view file) {
-  std::string looked;
+std::optional<std::string> LookForModelFile(std::string_view file) {
   for (const std::string& folder : ModelFolders()) {
     const std::filesystem::path path = std::filesystem::path(folder) / file;
     std::error_code error;
     if (std::filesystem::is_regular_file(path, error)) return path.string();
-    looked += (looked.empty() ? "" : ", ") + folder;
   }
+  return std::nullopt;
+}
+
+std::string FindModelFile(std::string_view file) {
+  if (std::optional<std::string> found = LookForModelFile(file)) return *found;
+  std::string looked;
+  for (const std::string& folder : ModelFolders()) looked += (looked.empty() ? "" : ", ") + folder;
   throw InvalidInput("no weights '" + std::string(file) + "' in " + looked +
                      "; name a file with --weights, or a folder that has it in MILLRACE_MODELS");
 }

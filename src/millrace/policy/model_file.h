@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,10 @@ namespace millrace {
 // share/millrace/models/ there (an installation), and $MILLRACE_MODELS.
 std::vector<std::string> ModelFolders();
 
-// Path of the file in the first of these folders that has it. Throws InvalidInput, naming the folders, where none has.
+// Path of the file in the first of these folders that has it; nothing where none has.
+std::optional<std::string> LookForModelFile(std::string_view file);
+
+// The same where it has to be there: throws InvalidInput, naming the folders, where none has it.
 std::string FindModelFile(std::string_view file);
 
 }  // namespace millrace

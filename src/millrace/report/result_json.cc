@@ -22,6 +22,15 @@ Json CandidateJson(const Candidate& candidate) {
   return json;
 }
 
+// What transfers seem to cost beyond the proxy; null where nothing was fitted.
+Json TransferFitJson(const OptimizeResult& result) {
+  if (!result.transfer_fit) return nullptr;
+  return {{"latency_seconds", result.transfer_fit->guess.seconds},
+          {"seconds_per_byte", result.transfer_fit->guess.seconds_per_byte},
+          {"error_before", result.transfer_fit->error_before},
+          {"error", result.transfer_fit->error}};
+}
+
 }  // namespace
 
 std::string ResultJson(const OptimizeResult& result) {
@@ -46,6 +55,7 @@ std::string ResultJson(const OptimizeResult& result) {
             {"fusion_free_bound_seconds", result.fusion_free_bound_seconds},
             {"gap", Gap(result.best.proxy_seconds, result.lower_bound_seconds)},
             {"proxy_rank_correlation", OrNull(result.proxy_rank_correlation)},
+            {"transfer_fit", TransferFitJson(result)},
             {"proxy_median_error", OrNull(result.proxy_median_error)},
             {"pays_back_after_runs", OrNull(result.pays_back_after_runs)},
             {"plans_proposed", result.proposed},

@@ -48,6 +48,10 @@ std::string ResultText(const OptimizeResult& result) {
   if (result.proxy_rank_correlation)
     fmt::format_to(out, "\n  proxy against target: rank correlation {:.2f}", *result.proxy_rank_correlation);
   if (result.proxy_median_error) fmt::format_to(out, ", median error {:.0f} %", 100 * *result.proxy_median_error);
+  if (result.transfer_fit && result.transfer_fit->guess != TransferGuess{}) {
+    fmt::format_to(out, "\n  transfers seem to take {:.3g} s and {:.3g} s a byte more than the machine file says",
+                   result.transfer_fit->guess.seconds, result.transfer_fit->guess.seconds_per_byte);
+  }
   if (result.disturbed) text += "\n  other processes used these processors meanwhile: take the times with care";
   text += "\n";
   for (const std::string& warning : result.warnings) text += "  warning: " + warning + "\n";

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/polished_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/heuristics/best_of.h"
+#include "millrace/optimize/different.h"
+#include "millrace/workloads/random_graph.h"
+#include "tests/reference/random_problem.h"
+
+namespace millrace {
+namespace {
+
+CostedGraph Layered(std::uint64_t seed) {
+  RandomGraphOptions options;
+  options.ops = 40;
+  options.seed = seed;
+  const ComputationGraph graph = MakeRandomGraph("layered", options);
+  Machine machine;
+  for (int d = 0; d < 4; ++d) machine.devices.push_back({"d" + std::to_string(d), "cpu", {d}, 1e12, 1e11, {}, 0});
+  machine.default_link = DefaultLink{0, 1e9};
+  return MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+}
+
+std::vector<RatedAssignment> Draws(const CostedGraph& costed, std::int64_t count) {
+  Random random(2);
+  SourceBudget budget;
+  budget.samples = count;
+  return RunSource(*MakeHeuristic("randomised-list"), costed, budget, random, static_cast<std::size_t>(count)).kept;
+}
+
+TEST(SelectDifferent, TakesPlansThatDifferBeforeBetterOnesThatAreAlike) {
+  const CostedGraph costed = Layered(1);
+  const std::vector<RatedAssignment> plans = Draws(costed, 60);
+  ASSERT_GT(plans.size(), 20u);
+  std::vector<RatedAssignment> doubled;
+  for (const RatedAssignment& plan : plans) {
+    doubled.push_back(plan);
+    doubled.push_back(plan);
+  }
+  const auto selected = SelectDifferent(costed, doubled, 10, 1e-6);
+  ASSERT_EQ(selected.size(), 10u);
+  for (std::size_t i = 1; i < selected.size(); ++i) {
+    EXPECT_NE(selected[i].assignment, selected[i - 1].assignment);
+    EXPECT_LE(selected[i - 1].makespan, selected[i].makespan);
+  }
+  EXPECT_EQ(selected.front().assignment, plans.front().assignment);
+}
+
+TEST(SelectDifferent, FillsPlacesThatAreLeftOver) {
+  const CostedGraph costed = Layered(1);
+  const std::vector<RatedAssignment> plans = Draws(costed, 2);
+  EXPECT_EQ(SelectDifferent(costed, {plans[0], plans[0]}, 5, 0.5).size(), 2u);
+}
+
+TEST(PolishedSource, OffersNothingWorseThanItsStartsAndTheSameForTheSameSeed) {
+  PolishedSourceOptions options;
+  options.samples = 16;
+  options.starts = 3;
+  const auto source = MakePolishedSource(MakeHeuristic("randomised-list"), options);
+  int better = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const CostedGraph costed = Layered(seed);
+    SourceBudget budget;
+    budget.iterations = 3000;
+    Random first(seed), second(seed);
+    const BestOf one = RunSource(*source, costed, budget, first, 100);
+    const BestOf again = RunSource(*source, costed, budget, second, 100);
+    ASSERT_EQ(one.kept.size(), again.kept.size());
+    EXPECT_EQ(one.kept.front().assignment, again.kept.front().assignment);
+    EXPECT_LE(one.offered, 16 + 3);
+    Random plain(seed);
+    Random stream = plain.Fork(0);
+    SourceBudget drawing;
+    drawing.samples = 16;
+    const double drawn = RunSource(*MakeHeuristic("randomised-list"), costed, drawing, stream, 1).kept.front().makespan;
+    EXPECT_LE(one.kept.front().makespan, drawn);
+    better += one.kept.front().makespan < drawn;
+  }
+  EXPECT_GE(better, 8);
+}
+
+}  // namespace
+}  // namespace millrace
