@@ -10,8 +10,11 @@
 namespace millrace {
 namespace {
 
-// In mean ops' seconds per mean transfer; the grid takes every pair of them, one per byte and one constant.
-constexpr double kShares[] = {0, 0.1, 0.3, 0.6, 1, 2, 4, 8};
+// In mean ops' seconds per mean transfer; the grid takes every pair of them, one constant and one per byte. The best
+// is then moved up and down by ever smaller steps.
+constexpr double kShares[] = {0.1, 0.3, 1, 3, 10};
+constexpr double kLastStep = 0.01;
+constexpr std::int64_t kMostVisits = 2'000'000'000;
 constexpr double kFirstShares[] = {0.3, 1, 3};
 constexpr std::size_t kLeastMeasured = 4;
 constexpr double kWorthwhile = 0.9;  // of the error without a guess
@@ -48,19 +51,58 @@ TransferGuess GuessOf(const Means& means, double constant_share, double byte_sha
   return {constant_share * means.seconds, means.bytes > 0 ? byte_share * means.seconds / means.bytes : 0};
 }
 
-double Error(const CostModel& model, const std::vector<const Candidate*>& measured) {
-  std::vector<double> ratios;
-  for (const Candidate* candidate : measured) {
-    const CostedGraph costed = MakeCostedGraph(model, candidate->plan.groups);
-    Simulator simulator(costed);
-    ratios.push_back(
-        std::log(*candidate->target_seconds / simulator.Makespan(candidate->plan.placement, candidate->plan.sequence)));
+// Measured candidates, and how far from proportional to their times the proxy is under a guess.
+class Fitting {
+ public:
+  Fitting(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates)
+      : proxy_(proxy), machine_(machine) {
+    for (const Candidate& candidate : candidates) {
+      if (!candidate.target_seconds || !(*candidate.target_seconds > 0) || !(candidate.proxy_seconds > 0)) continue;
+      std::size_t costed = 0;
+      while (costed < costed_.size() && costed_[costed].groups != candidate.plan.groups) ++costed;
+      if (costed == costed_.size()) costed_.push_back(MakeCostedGraph(proxy, candidate.plan.groups));
+      measured_.push_back({&candidate, costed});
+      visits_ += costed_[costed].num_groups + static_cast<std::int64_t>(costed_[costed].predecessors.size());
+    }
   }
-  double mean = 0, square = 0;
-  for (const double ratio : ratios) mean += ratio / static_cast<double>(ratios.size());
-  for (const double ratio : ratios) square += (ratio - mean) * (ratio - mean);
-  return std::sqrt(square / static_cast<double>(ratios.size()));
-}
+
+  std::size_t measured() const { return measured_.size(); }
+
+  // Groups and edges that one question looks at.
+  std::int64_t visits() const { return visits_; }
+
+  // Standard deviation of log(measured / proxy under the guess).
+  double Error(const TransferGuess& guess) {
+    const Topology topology = GuessedModel(proxy_, machine_, guess)->topology();
+    std::vector<double> ratios(measured_.size());
+    for (std::size_t c = 0; c < costed_.size(); ++c) {
+      costed_[c].topology = topology;
+      Simulator simulator(costed_[c]);
+      for (std::size_t i = 0; i < measured_.size(); ++i) {
+        if (measured_[i].costed != c) continue;
+        const Candidate& candidate = *measured_[i].candidate;
+        ratios[i] =
+            std::log(*candidate.target_seconds / simulator.Makespan(candidate.plan.placement, candidate.plan.sequence));
+      }
+    }
+    double mean = 0, square = 0;
+    for (const double ratio : ratios) mean += ratio / static_cast<double>(ratios.size());
+    for (const double ratio : ratios) square += (ratio - mean) * (ratio - mean);
+    return std::sqrt(square / static_cast<double>(ratios.size()));
+  }
+
+ private:
+  struct Measured {
+    const Candidate* candidate;
+    std::size_t costed;
+  };
+
+  const CostModel& proxy_;
+  const Machine& machine_;
+  std::vector<CostedGraph> costed_;  // of each way of fusing among the candidates
+  std::vector<Measured> measured_;
+  std::int64_t visits_ = 1;
+};
 
 }  // namespace
 
@@ -80,28 +122,36 @@ std::vector<TransferGuess> FirstGuesses(const CostModel& proxy, const Machine& m
 }
 
 TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates) {
-  std::vector<const Candidate*> measured;
-  for (const Candidate& candidate : candidates) {
-    if (candidate.target_seconds && *candidate.target_seconds > 0 && candidate.proxy_seconds > 0)
-      measured.push_back(&candidate);
-  }
-  TransferFit fit;
-  if (measured.size() < kLeastMeasured) return fit;
+  Fitting fitting(proxy, machine, candidates);
+  if (fitting.measured() < kLeastMeasured) return {};
   const Means means = MeansOf(proxy);
-  fit.error_before = fit.error = Error(proxy, measured);
-  for (const double constant : kShares) {
-    for (const double byte : kShares) {
-      const TransferGuess guess = GuessOf(means, constant, byte);
-      if (guess == TransferGuess{}) continue;
-      const double error = Error(*GuessedModel(proxy, machine, guess), measured);
-      if (error < fit.error) {
-        fit.error = error;
-        fit.guess = guess;
-      }
+  double constant = 0, byte = 0;
+  const double error_before = fitting.Error({});
+  double error = error_before;
+  std::int64_t questions = kMostVisits / fitting.visits();
+  const auto ask = [&](double constant_share, double byte_share) {
+    if (questions-- <= 0) return false;
+    const double here = fitting.Error(GuessOf(means, constant_share, byte_share));
+    if (!(here < error)) return false;
+    error = here;
+    constant = constant_share;
+    byte = byte_share;
+    return true;
+  };
+  for (const double share : kShares) {
+    ask(share, 0);
+    ask(0, share);
+    for (const double other : kShares) ask(share, other);
+  }
+  for (double step = 0.5; step > kLastStep; step /= 2) {
+    for (bool better = true; better;) {
+      better = false;
+      for (const double factor : {1 + step, 1 / (1 + step)})
+        better = ask(constant * factor, byte) || ask(constant, byte * factor) || better;
     }
   }
-  if (fit.error > kWorthwhile * fit.error_before) return {{}, fit.error_before, fit.error_before};
-  return fit;
+  if (error > kWorthwhile * error_before) return {{}, error_before, error_before};
+  return {GuessOf(means, constant, byte), error_before, error};
 }
 
 }  // namespace millrace

@@ -31,9 +31,9 @@ struct TransferFit {
   double error = 0;         // the same under the guess
 };
 
-// The guess, out of none and a grid around the first ones, under which the proxy times of the measured candidates are
-// the nearest to proportional to what was measured (least error). None where fewer than four were measured, or where
-// no guess is a tenth better. Time: one simulation per candidate and guess.
+// The guess under which the proxy times of the measured candidates are the nearest to proportional to what was measured
+// (least error): a grid first, then small steps from its best. None where fewer than four were measured, or where no
+// guess is a tenth better. Large graphs get fewer questions, so that it stays a matter of seconds.
 TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates);
 
 }  // namespace millrace
