@@ -148,7 +148,8 @@ class Brkga final : public CandidateSource {
     Population population(costed, static_cast<std::size_t>(size), random);
     std::vector<double> first;
     if (options_.start_from_heft) {
-      MakeHeuristic("heft")->Propose(costed, {}, random, [&](Assignment heft) { first = population.Encode(heft); });
+      MakeHeuristic("heft")->Propose(costed, {}, random,
+                                     [&](const Assignment& heft) { first = population.Encode(heft); });
     }
     population.Found(first, course);
     for (std::int64_t generation = 0; course.Done(generation) < 1; ++generation) population.NextGeneration(options_);
