@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -14,18 +13,12 @@
 #include "millrace/formats/load.h"
 #include "millrace/train/trainer.h"
 #include "progress.h"
+#include "seconds.h"
 
 namespace millrace::cli {
 namespace {
 
 const std::vector<std::string> kKinds = {"gflownet", "ppo"};
-
-std::string CheckSeconds(const std::string& words) {
-  double seconds = 0;
-  if (!CLI::detail::lexical_cast(words, seconds) || !std::isfinite(seconds) || seconds <= 0)
-    return "'" + words + "' is not a number of seconds > 0";
-  return "";
-}
 
 // A preset is a file, or the name of one of those that lie beside the program: where it was installed, or built.
 std::string FindPreset(const std::string& words) {
@@ -79,6 +72,7 @@ struct Request {
 TrainCommand::TrainCommand() : request_(std::make_unique<Request>()) {
   Request& r = *request_;
   app_.name("millrace train");
+  app_.footer("millrace train finetune --help: weights for one graph on one machine.");
   app_.add_option("KIND", r.kind, fmt::format("What to learn: {}", fmt::join(kKinds, ", ")))
       ->required()
       ->check(CLI::IsMember(kKinds));
@@ -88,14 +82,14 @@ TrainCommand::TrainCommand() : request_(std::make_unique<Request>()) {
   auto* seed = app_.add_option("--seed", r.seed, "Same seed, same weights")->capture_default_str();
   app_.add_option("--updates", r.updates, "Updates in all, instead of the preset's")
       ->check(CLI::Range(0, 1'000'000'000));
-  app_.add_option("--time-limit", r.time_limit, "Seconds in all")->check(CLI::Validator(CheckSeconds, "SECONDS"));
+  app_.add_option("--time-limit", r.time_limit, "Seconds in all")->check(PositiveSeconds());
   app_.add_option("--threads", r.threads, "Threads that draw plans")->check(CLI::Range(1, 4096))->capture_default_str();
   app_.add_option("--torch-threads", r.torch_threads, "Threads of libtorch")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   app_.add_option("--checkpoint", r.checkpoint, "Where to keep what --resume needs; default: OUTPUT.checkpoint");
   app_.add_option("--checkpoint-seconds", r.checkpoint_seconds, "Seconds between checkpoints")
-      ->check(CLI::Validator(CheckSeconds, "SECONDS"))
+      ->check(PositiveSeconds())
       ->capture_default_str();
   auto* start = app_.add_option("--start", r.start, "Weights to start from: fine-tuning");
   app_.add_option("--resume", r.resume, "Go on from this checkpoint, with its settings and seed")

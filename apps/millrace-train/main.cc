@@ -1,28 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include "command.h"
+#include "finetune_command.h"
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 
-int main(int argc, char** argv) {
-  using namespace millrace;
-  const auto complain = [](const char* line, int code) {
-    std::fprintf(stderr, "millrace train: %s\n", line);
-    return code;
-  };
-  WatchForInterrupt();
-  cli::TrainCommand command;
+namespace {
+
+int Complain(const char* line, int code) {
+  std::fprintf(stderr, "millrace train: %s\n", line);
+  return code;
+}
+
+template <typename Command>
+int RunCommand(int argc, char** argv) {
+  Command command;
   try {
     command.app().parse(argc, argv);
     return command.Run();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return command.app().exit(error);
-    return complain(error.what(), 2);
-  } catch (const InvalidInput& error) {
-    return complain(error.what(), 2);
+    return Complain(error.what(), 2);
+  } catch (const millrace::InvalidInput& error) {
+    return Complain(error.what(), 2);
   } catch (const std::exception& error) {
-    return complain(error.what(), 1);
+    return Complain(error.what(), 1);
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  millrace::WatchForInterrupt();
+  if (argc > 1 && std::string_view(argv[1]) == "finetune") {
+    return RunCommand<millrace::cli::FinetuneCommand>(argc - 1, argv + 1);
+  }
+  return RunCommand<millrace::cli::TrainCommand>(argc, argv);
 }

@@ -56,9 +56,10 @@ void Progress::OnValidation(const UpdateReport& report, const std::vector<Valida
     std::string cell;
     AppendJsonText(cell, score.cell.empty() ? "all" : score.cell);
     Log(fmt::format(
-        R"({{"validation":{},"update":{},"seconds":{},"temperature":{},"best":{},"mean":{},"greedy":{},"wins":{}}})",
+        R"({{"validation":{},"update":{},"seconds":{},"temperature":{},"best":{},"mean":{},"greedy":{},"wins":{},)"
+        R"("different":{},"distance":{}}})",
         cell, report.update, Number(report.seconds), Number(score.temperature), Number(score.best), Number(score.mean),
-        Number(score.greedy), Number(score.wins)));
+        Number(score.greedy), Number(score.wins), Number(score.different), Number(score.distance)));
   }
   if (quiet_) return;
   ClearLine();

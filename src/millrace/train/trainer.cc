@@ -9,14 +9,13 @@
 #include <utility>
 
 #include "millrace/env/backward.h"
-#include "millrace/env/reward.h"
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 #include "millrace/plan/hash.h"
 #include "millrace/policy/message_passing.h"
-#include "millrace/rollout/sampler.h"
 #include "millrace/train/experts.h"
 #include "millrace/train/learner.h"
+#include "millrace/train/lesson.h"
 #include "millrace/train/parallel.h"
 
 namespace millrace {
@@ -32,18 +31,6 @@ double SecondsSince(Clock::time_point begin) { return std::chrono::duration<doub
 double LogUniform(double low, double high, Random& random) {
   return low * std::exp(random.Uniform() * std::log(high / low));
 }
-
-// Trajectories for one problem, with all that the learner and the objective need of them.
-struct Rollout {
-  std::unique_ptr<Problem> problem;  // empty for an expert's, which the pool keeps
-  GraphFeatures graph;
-  StepBatch steps;
-  Drawn drawn;
-  double temperature = 1;
-  bool expert = false;
-  double mean_ratio = 0;
-  double best_ratio = 0;
-};
 
 std::string Fingerprint(const std::vector<ComputationGraph>& graphs) {
   std::string text;
@@ -127,71 +114,31 @@ class Training {
     return std::min(1.0, std::max(by_updates, by_time));
   }
 
-  SamplerOptions Sampler(const Environment& environment, int trajectories, double epsilon) const {
-    const double steps = static_cast<double>(trajectories) * environment.num_groups();
-    return {.epsilon = epsilon,
-            .recorded_share = std::min(settings_.recorded_share, settings_.most_recorded_steps / steps)};
-  }
-
-  // The trajectories of one problem, drawn by the policy.
-  void DrawOwn(const Policy& policy, Random random, Rollout& rollout) const {
-    rollout.problem = problems_.Draw(random);
-    const Environment& environment = rollout.problem->environment();
-    rollout.temperature = LogUniform(settings_.lowest_temperature, settings_.highest_temperature, random);
-    const std::unique_ptr<PreparedPolicy> prepared = policy.Prepare(environment, rollout.temperature);
-    const SamplerOptions sampler = Sampler(environment, settings_.trajectories, settings_.epsilon);
-    rollout.drawn.recorded_share = sampler.recorded_share;
-    const std::vector<Trajectory> trajectories =
-        SampleTrajectories(environment, *prepared, settings_.trajectories, sampler, random, &rollout.steps);
-    Fill(environment, trajectories, rollout);
+  // The lessons of one problem, drawn by the policy.
+  void DrawOwn(const Policy& policy, Random random, Lesson& lesson) const {
+    const std::unique_ptr<Problem> problem = problems_.Draw(random);
+    const Environment& environment = problem->environment();
+    const double temperature = LogUniform(settings_.lowest_temperature, settings_.highest_temperature, random);
+    DrawLesson(environment, *policy.Prepare(environment, temperature), temperature,
+               {.trajectories = settings_.trajectories,
+                .recorded_share = settings_.recorded_share,
+                .most_recorded_steps = settings_.most_recorded_steps,
+                .epsilon = settings_.epsilon},
+               random, lesson);
   }
 
   // Ways to build an expert's plan.
-  void DrawExpert(const Policy& policy, Random random, Rollout& rollout) {
+  void DrawExpert(const Policy& policy, Random random, Lesson& lesson) {
     const Expert& expert = experts_.Get(static_cast<int>(random.Below(static_cast<std::uint64_t>(experts_.size()))));
     const Environment& environment = expert.problem->environment();
-    rollout.expert = true;
-    rollout.temperature = LogUniform(settings_.lowest_temperature, settings_.highest_expert_temperature, random);
+    const double temperature = LogUniform(settings_.lowest_temperature, settings_.highest_expert_temperature, random);
     std::vector<std::vector<Action>> actions;
     for (int i = 0; i < settings_.expert_trajectories; ++i) {
       actions.push_back(DrawTrajectory(expert.problem->costed(), expert.assignment, random));
     }
-    const std::unique_ptr<PreparedPolicy> prepared = policy.Prepare(environment, rollout.temperature);
-    const SamplerOptions sampler = Sampler(environment, settings_.expert_trajectories, 0);
-    rollout.drawn.recorded_share = sampler.recorded_share;
-    Fill(environment, ReplayTrajectories(environment, *prepared, actions, sampler, random, &rollout.steps), rollout);
-  }
-
-  void Fill(const Environment& environment, const std::vector<Trajectory>& trajectories, Rollout& rollout) const {
-    rollout.graph = MakeGraphFeatures(environment);
-    Drawn& drawn = rollout.drawn;
-    drawn.num_groups = environment.num_groups();
-    drawn.steps = &rollout.steps;
-    double sum = 0;
-    double best = trajectories.front().makespan;
-    for (const Trajectory& trajectory : trajectories) {
-      drawn.log_reward.push_back(LogReward(environment, trajectory.makespan, rollout.temperature));
-      drawn.log_forward.push_back(trajectory.log_forward);
-      drawn.log_backward.push_back(trajectory.log_backward);
-      sum += trajectory.makespan;
-      best = std::min(best, trajectory.makespan);
-    }
-    const double reference = environment.reference_makespan();
-    rollout.mean_ratio = sum > 0 ? reference * static_cast<double>(trajectories.size()) / sum : 1;
-    rollout.best_ratio = best > 0 ? reference / best : 1;
-  }
-
-  // Maximum likelihood of the recorded choices.
-  static Derivative ImitateExpert(const Rollout& rollout, const Predicted& predicted, double weight,
-                                  double& log_probability) {
-    const std::size_t count = rollout.drawn.log_reward.size();
-    Derivative derivative = SpreadOverSteps(
-        rollout.drawn, std::vector<double>(count, -weight / (static_cast<double>(count) * rollout.drawn.num_groups)));
-    double sum = 0;
-    for (const float value : predicted.groups) sum += value;
-    for (const float value : predicted.devices) sum += value;
-    log_probability = sum / static_cast<double>(std::max<std::size_t>(1, predicted.groups.size()));
-    return derivative;
+    ExampleLesson(environment, *policy.Prepare(environment, temperature), temperature, actions,
+                  {.recorded_share = settings_.recorded_share, .most_recorded_steps = settings_.most_recorded_steps},
+                  random, lesson);
   }
 
   void Update() {
@@ -205,14 +152,14 @@ class Training {
     const int experts = only_experts ? settings_.graphs_per_update : with_expert ? 1 : 0;
     const std::unique_ptr<Policy> policy = MakeMessagePassingPolicy(learner_.weights());
     const Random random = random_.Fork(kUpdates).Fork(static_cast<std::uint64_t>(state_.update));
-    std::vector<Rollout> rollouts(static_cast<std::size_t>(own + experts));
+    std::vector<Lesson> lessons(static_cast<std::size_t>(own + experts));
     RunInParallel(own + experts, options_.threads, [&](int i) {
-      Rollout& rollout = rollouts[static_cast<std::size_t>(i)];
+      Lesson& lesson = lessons[static_cast<std::size_t>(i)];
       const Random stream = random.Fork(static_cast<std::uint64_t>(i));
       if (i < own) {
-        DrawOwn(*policy, stream, rollout);
+        DrawOwn(*policy, stream, lesson);
       } else {
-        DrawExpert(*policy, stream, rollout);
+        DrawExpert(*policy, stream, lesson);
       }
     });
     const double rollout_seconds = SecondsSince(begin);
@@ -220,51 +167,26 @@ class Training {
     report_ = {};
     report_.learning_rate =
         settings_.learning_rate + (settings_.last_learning_rate - settings_.learning_rate) * progress;
-    Learn(rollouts, own, expert_weight / std::max(1, experts), progress);
+    const Taught taught = Teach(lessons, *objective_, expert_weight, report_.learning_rate, progress, learner_);
+    report_.loss = taught.loss;
+    report_.gradient_norm = taught.gradient_norm;
+    report_.expert_log_probability = taught.example_log_probability;
     ++state_.update;
-    Report(rollouts, own, rollout_seconds, SecondsSince(begin));
+    Report(lessons, own, rollout_seconds, SecondsSince(begin));
   }
 
-  void Learn(const std::vector<Rollout>& rollouts, int own, double expert_weight, double progress) {
-    std::vector<Replay> replays;
-    for (const Rollout& rollout : rollouts) {
-      replays.push_back({.graph = &rollout.graph, .temperature = rollout.temperature, .steps = &rollout.steps});
-    }
-    for (int pass = 0; pass < objective_->passes(); ++pass) {
-      const std::vector<Predicted> predicted = learner_.Predict(replays);
-      std::vector<Derivative> derivatives;
-      report_.loss = 0;
-      for (std::size_t i = 0; i < rollouts.size(); ++i) {
-        if (rollouts[i].expert) {
-          derivatives.push_back(
-              ImitateExpert(rollouts[i], predicted[i], expert_weight, report_.expert_log_probability));
-          continue;
-        }
-        Derivative derivative = objective_->Differentiate(rollouts[i].drawn, predicted[i], progress);
-        report_.loss += derivative.loss / own;
-        for (float& value : derivative.groups) value /= static_cast<float>(own);
-        for (float& value : derivative.devices) value /= static_cast<float>(own);
-        derivative.log_partition /= own;
-        derivative.entropy /= own;
-        derivatives.push_back(std::move(derivative));
-      }
-      if (!std::isfinite(report_.loss)) throw WorkFailed("the loss is not finite");
-      report_.gradient_norm = learner_.Descend(derivatives, report_.learning_rate);
-    }
-  }
-
-  void Report(const std::vector<Rollout>& rollouts, int own, double rollout_seconds, double seconds) {
+  void Report(const std::vector<Lesson>& lessons, int own, double rollout_seconds, double seconds) {
     rollout_seconds_ += rollout_seconds;
     learner_seconds_ += seconds - rollout_seconds;
     ++updates_here_;
     report_.update = state_.update;
     report_.seconds = Seconds();
     double plans = 0;
-    for (const Rollout& rollout : rollouts) {
-      plans += static_cast<double>(rollout.drawn.log_reward.size());
-      if (rollout.expert) continue;
-      report_.mean += rollout.mean_ratio / own;
-      report_.best += rollout.best_ratio / own;
+    for (const Lesson& lesson : lessons) {
+      plans += static_cast<double>(lesson.drawn.log_reward.size());
+      if (lesson.example) continue;
+      report_.mean += lesson.mean_ratio / own;
+      report_.best += lesson.best_ratio / own;
     }
     const double spent = SecondsSince(begin_);
     report_.plans_per_second = plans / rollout_seconds;

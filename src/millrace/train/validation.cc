@@ -6,6 +6,9 @@
 #include <algorithm>
 
 #include "millrace/errors/interrupt.h"
+#include "millrace/plan/chain_graph.h"
+#include "millrace/plan/distance.h"
+#include "millrace/rollout/plan_set.h"
 #include "millrace/rollout/sampler.h"
 #include "millrace/train/parallel.h"
 
@@ -37,11 +40,20 @@ ValidationScore Score(const Policy& policy, const Problem& problem, double tempe
   double sum = 0;
   const std::vector<Trajectory> trajectories =
       SampleTrajectories(environment, *prepared, samples, SamplerOptions{}, random, nullptr);
+  ValidationScore score;
+  PlanSet plans(environment.costed());
+  std::vector<std::pair<int, int>> chains, chains_before;
   for (const Trajectory& trajectory : trajectories) {
     best = std::max(best, Ratio(reference, trajectory.makespan));
     sum += trajectory.makespan;
+    plans.Insert(trajectory.assignment);
+    chains = ChainEdges(environment.costed().topology, trajectory.assignment);
+    if (&trajectory != &trajectories.front()) {
+      score.distance += ChainEditDistance(chains_before, chains) / (static_cast<double>(trajectories.size()) - 1);
+    }
+    chains_before.swap(chains);
   }
-  ValidationScore score;
+  score.different = static_cast<double>(plans.size()) / static_cast<double>(trajectories.size());
   score.best = best;
   score.mean = Ratio(reference, sum / static_cast<double>(trajectories.size()));
   score.greedy = Ratio(reference, GreedyTrajectory(environment, *prepared).makespan);
@@ -54,6 +66,8 @@ void Add(const ValidationScore& score, double share, ValidationScore& sum) {
   sum.mean += share * score.mean;
   sum.greedy += share * score.greedy;
   sum.wins += share * score.wins;
+  sum.different += share * score.different;
+  sum.distance += share * score.distance;
 }
 
 }  // namespace

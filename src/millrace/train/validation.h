@@ -24,10 +24,12 @@ std::vector<ValidationCell> MakeValidationGrid(int graphs_per_cell);
 struct ValidationScore {
   std::string cell;  // empty: over all
   double temperature = 0;
-  double best = 0;    // of the samples
-  double mean = 0;    // makespan of the samples
-  double greedy = 0;  // the most likely plan
-  double wins = 0;    // share of the problems where the best beats HEFT
+  double best = 0;       // of the samples
+  double mean = 0;       // makespan of the samples
+  double greedy = 0;     // the most likely plan
+  double wins = 0;       // share of the problems where the best beats HEFT
+  double different = 0;  // share of the samples that are different plans (rollout/plan_set.h)
+  double distance = 0;   // ChainEditDistance of a sample to the next
 };
 
 // By temperature: each cell, then all. The same at any number of threads.

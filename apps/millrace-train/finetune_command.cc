@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "finetune_command.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/errors/errors.h"
+#include "millrace/formats/json_write.h"
+#include "millrace/formats/load.h"
+#include "millrace/formats/machine_json.h"
+#include "millrace/formats/plan_json.h"
+#include "millrace/policy/model_file.h"
+#include "millrace/train/finetune.h"
+#include "seconds.h"
+
+namespace millrace::cli {
+
+struct FinetuneRequest {
+  std::string graph;
+  std::string machine;
+  std::string plan;
+  std::string start;
+  std::string output;
+  FinetuneSettings settings;
+  bool quiet = false;
+  bool json = false;
+};
+
+namespace {
+
+FusionGroups GroupsOf(const FinetuneRequest& r, const ComputationGraph& graph, const Machine& machine) {
+  if (r.plan.empty()) return SingleOpGroups(graph);
+  PlanReading reading;
+  reading.machine = machine;
+  return LoadPlan(r.plan, graph, reading).plan.groups;
+}
+
+void PrintSummary(const FinetuneRequest& r, const Finetuned& tuned, double reference) {
+  const auto number = [](double value) {
+    std::string text;
+    AppendJsonNumber(text, value);
+    return text;
+  };
+  std::string output;
+  AppendJsonText(output, r.output);
+  const std::string line = fmt::format(
+      R"({{"output":{},"updates":{},"seconds":{},"heft_seconds":{},"samples":{},"best_before_seconds":{},)"
+      R"("best_after_seconds":{},"mean_before_seconds":{},"mean_after_seconds":{},"best_found_seconds":{}}})"
+      "\n",
+      output, tuned.updates, number(tuned.seconds), number(reference), r.settings.evaluation_samples,
+      number(tuned.before.best), number(tuned.after.best), number(tuned.before.mean), number(tuned.after.mean),
+      number(tuned.plans.front().makespan));
+  if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) {
+    throw WorkFailed("stdout: could not write the result");
+  }
+}
+
+}  // namespace
+
+FinetuneCommand::FinetuneCommand() : request_(std::make_unique<FinetuneRequest>()) {
+  FinetuneRequest& r = *request_;
+  FinetuneSettings& s = r.settings;
+  app_.name("millrace train finetune");
+  app_.add_option("--graph", r.graph, "Graph or model file")->required();
+  app_.add_option("--machine", r.machine, "Machine file or preset")->required();
+  app_.add_option("--plan", r.plan, "Plan whose fusion groups are kept; default: every op by itself");
+  app_.add_option("--start", r.start, "Weights to start from; default: those that came with Millrace");
+  app_.add_option("-o,--output", r.output, "Weights file (.safetensors)")->required();
+  app_.add_option("--seconds", s.seconds, "Seconds it may take")->check(PositiveSeconds());
+  app_.add_option("--updates", s.updates, "Updates it may take: deterministic without --seconds")
+      ->check(CLI::Range(0, 1'000'000'000));
+  app_.add_option("--seed", s.seed, "Same seed, same weights")->capture_default_str();
+  app_.add_option("--threads", s.threads, "Threads that draw plans")->check(CLI::Range(1, 4096))->capture_default_str();
+  app_.add_option("--torch-threads", s.torch_threads, "Threads of libtorch")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app_.add_option("--replay-weight", s.replay_weight, "Weight of the best plans found as examples; 0: none")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app_.add_option("--learning-rate", s.learning_rate, "Of the first update")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app_.add_flag("--json", r.json, "Print one JSON object on stdout at the end");
+  app_.add_flag("-q,--quiet", r.quiet, "Say nothing but errors");
+}
+
+FinetuneCommand::~FinetuneCommand() = default;
+
+int FinetuneCommand::Run() const {
+  const FinetuneRequest& r = *request_;
+  const ComputationGraph graph = LoadGraph(r.graph).graph;
+  if (graph.num_ops() == 0) throw InvalidInput(r.graph + ": a graph without ops has no plan to learn");
+  const Machine machine = LoadMachine(r.machine);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), GroupsOf(r, graph, machine));
+  const Environment environment(costed);
+  const Weights start = ReadWeights(r.start.empty() ? FindModelFile("gflownet.safetensors") : r.start);
+  const double reference = environment.reference_makespan();
+  const bool live = !r.quiet && isatty(STDERR_FILENO) == 1;
+  Finetuned tuned = Finetune(environment, start, r.settings, [&](std::int64_t updates, double best) {
+    if (live && best > 0) fmt::print(stderr, "\rupdate {}: best {:.4f} x HEFT   ", updates, reference / best);
+  });
+  if (live) fmt::print(stderr, "\r{:60}\r", "");
+  WriteWeights(r.output, tuned.weights);
+  if (!r.quiet && tuned.after.best > 0) {
+    fmt::print(stderr, "{} updates in {:.1f} s: best of {} plans {:.4f} x HEFT, {:.4f} before\n", tuned.updates,
+               tuned.seconds, r.settings.evaluation_samples, reference / tuned.after.best,
+               reference / tuned.before.best);
+  }
+  if (r.json) PrintSummary(r, tuned, reference);
+  return 0;
+}
+
+}  // namespace millrace::cli
