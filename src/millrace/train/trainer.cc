@@ -34,7 +34,10 @@ double LogUniform(double low, double high, Random& random) {
 
 std::string Fingerprint(const std::vector<ComputationGraph>& graphs) {
   std::string text;
-  for (const ComputationGraph& graph : graphs) text += (text.empty() ? "" : " ") + GraphHash(graph);
+  for (const ComputationGraph& graph : graphs) {
+    if (!text.empty()) text += ' ';
+    text += GraphHash(graph);
+  }
   return text;
 }
 
