@@ -45,7 +45,10 @@ SourceBudget SharedBy(const std::string& method, const CostedGraph& costed, Sour
   constexpr std::int64_t kVisits = 4'000'000;
   if (!method.starts_with("gflownet")) return budget;
   const auto visits = static_cast<std::int64_t>(costed.predecessors.size()) + costed.num_groups;
-  budget.samples = std::clamp<std::int64_t>(kVisits / std::max<std::int64_t>(1, visits), 1, budget.samples);
+  // One sample would read as "as many as you like".
+  constexpr std::int64_t kFewest = 2;
+  budget.samples =
+      std::clamp<std::int64_t>(kVisits / std::max<std::int64_t>(1, visits), kFewest, std::max(kFewest, budget.samples));
   return budget;
 }
 
