@@ -210,8 +210,10 @@ struct Places {
 };
 
 // What plans under a guess are made by: the quickest of the good ones, or those the user asked for.
-std::vector<std::string> GuessMethods(const OptimizeOptions& options) {
+std::vector<std::string> GuessMethods(const OptimizeOptions& options, const ComputationGraph& graph) {
+  constexpr std::int64_t kMostVisits = 1'000'000;
   if (!options.methods.empty()) return options.methods;
+  if (VisitsOfAPass(graph) > kMostVisits) return {"heft"};
   return {"heft", HasWeights(options.sources) ? "gflownet+search" : "anneal"};
 }
 
@@ -281,7 +283,7 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
   const Places places(options.top_k, guesses.size());
   result.candidates = SelectDiverse(pool, machine, SelectOptions{.top_k = places.by_proxy});
   PoolOptions guess_options = pool_options;
-  guess_options.methods = GuessMethods(options);
+  guess_options.methods = GuessMethods(options, result.graph);
   guess_options.samples = std::max<std::int64_t>(1, pool_options.samples / 4);
   guess_options.iterations = IterationsFor(options, result.graph) / 4;
   for (std::size_t i = 0; places.per_guess > 0 && i < guesses.size(); ++i) {

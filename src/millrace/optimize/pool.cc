@@ -40,15 +40,22 @@ FusionGroups GroupsThatPay(const CostModel& model, const FusionGroups& groups) {
   return paying;
 }
 
+// One generation of BRKGA schedules the graph a hundred times, and needs many to get anywhere: not on such graphs,
+// unless asked for.
+constexpr std::int64_t kMostBrkgaVisits = 500'000;
+
+std::int64_t Visits(const CostedGraph& costed) {
+  return static_cast<std::int64_t>(costed.predecessors.size()) + costed.num_groups;
+}
+
 // A learned plan costs some thousand times what simulating it does, so large graphs get fewer.
 SourceBudget SharedBy(const std::string& method, const CostedGraph& costed, SourceBudget budget) {
   constexpr std::int64_t kVisits = 4'000'000;
   if (!method.starts_with("gflownet")) return budget;
-  const auto visits = static_cast<std::int64_t>(costed.predecessors.size()) + costed.num_groups;
   // One sample would read as "as many as you like".
   constexpr std::int64_t kFewest = 2;
-  budget.samples =
-      std::clamp<std::int64_t>(kVisits / std::max<std::int64_t>(1, visits), kFewest, std::max(kFewest, budget.samples));
+  budget.samples = std::clamp<std::int64_t>(kVisits / std::max<std::int64_t>(1, Visits(costed)), kFewest,
+                                            std::max(kFewest, budget.samples));
   return budget;
 }
 
@@ -84,6 +91,10 @@ Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const P
     pool.costed.push_back(MakeCostedGraph(model, fusions[f].groups));
     const CostedGraph& costed = pool.costed.back();
     for (const std::string& method : methods) {
+      if (method == "brkga" && options.methods.empty() && Visits(costed) > kMostBrkgaVisits) {
+        progress(++done, total);
+        continue;
+      }
       Random stream = random.Fork(static_cast<std::uint64_t>(done));
       std::optional<BestOf> best = RunSourceInMemory(*MakeSource(method, options.sources), costed,
                                                      SharedBy(method, costed, budget), stream, options.keep_per_source);
