@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "millrace/rollout/sampler.h"
@@ -27,10 +28,10 @@ class SampledSource final : public CandidateSource {
       return;
     }
     const auto start = std::chrono::steady_clock::now();
-    const auto late = [&budget, start](double share) {
-      return budget.seconds &&
-             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > *budget.seconds * share;
+    const auto spent = [start] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
+    const auto late = [&budget, spent](double share) { return budget.seconds && spent() > *budget.seconds * share; };
     const Environment environment(costed);
     const auto levels = static_cast<std::int64_t>(options_.temperatures.size());
     for (std::int64_t level = 0; level < levels; ++level) {
@@ -41,8 +42,15 @@ class SampledSource final : public CandidateSource {
       offer(GreedyTrajectory(environment, *prepared).assignment);
       const Random stream = random.Fork(static_cast<std::uint64_t>(level));
       const double share = static_cast<double>(level + 1) / static_cast<double>(levels);
+      const double begin = spent();
       for (std::int64_t drawn = 1; drawn < samples && !late(share);) {
-        const std::int64_t count = std::min(samples - drawn, kBatchPerThread * options_.threads);
+        std::int64_t count = std::min(samples - drawn, kBatchPerThread * options_.threads);
+        if (budget.seconds) {
+          // No more at a time than may be done in time, going by those so far; the first ones to see how long it takes.
+          const double left = *budget.seconds * share - spent();
+          const auto likely = drawn == 1 ? 1.0 : left / (spent() - begin) * static_cast<double>(drawn - 1);
+          count = std::min(count, std::max<std::int64_t>(options_.threads, std::llround(std::min(likely, 1e9))));
+        }
         Draw(environment, *prepared, static_cast<int>(count), stream, drawn, offer);
         drawn += count;
       }
