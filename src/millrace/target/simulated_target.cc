@@ -167,29 +167,32 @@ class SimulatedPlan final : public LoadedPlan {
   double seconds_;
 };
 
+std::unique_ptr<CostModel> MakeTruth(const Wanted& wanted, const CostModel& base, const Machine& machine) {
+  Perturbation perturbation;
+  perturbation.noise_sigma = wanted.noise_sigma.value_or(0.0);
+  perturbation.seed = wanted.noise_seed;
+  Perturbation::LinearTransfer transfer;
+  if (wanted.bandwidth || wanted.latency) {
+    const Means means = MeansOf(base);
+    const double a = means.bytes > 0 ? kTransferToDuration * means.duration / means.bytes : 0.0;
+    if (wanted.bandwidth) transfer.seconds_per_byte += wanted.bandwidth_a.value_or(a);
+    if (wanted.latency) {
+      transfer.seconds += wanted.latency_b.value_or(kTransferToDuration * means.duration);
+      transfer.seconds_per_byte += wanted.latency_a.value_or(kLatencyShareOfBandwidth * a);
+    }
+    perturbation.transfer = &transfer;
+  }
+  return MakePerturbedCostModel(base, machine, perturbation);
+}
+
 class SimulatedTarget final : public Target {
  public:
   SimulatedTarget(std::string_view words, const TargetContext& context)
       : name_("sim:" + std::string(words)),
         proxy_(context.cost == nullptr ? MakeAnalyticCostModel(*context.graph, *context.machine) : nullptr) {
-    const CostModel& base = context.cost == nullptr ? *proxy_ : *context.cost;
     const Wanted wanted = WantedParser(words).Parse(context.seed);
     contention_ = wanted.contention;
-    Perturbation perturbation;
-    perturbation.noise_sigma = wanted.noise_sigma.value_or(0.0);
-    perturbation.seed = wanted.noise_seed;
-    Perturbation::LinearTransfer transfer;
-    if (wanted.bandwidth || wanted.latency) {
-      const Means means = MeansOf(base);
-      const double a = means.bytes > 0 ? kTransferToDuration * means.duration / means.bytes : 0.0;
-      if (wanted.bandwidth) transfer.seconds_per_byte += wanted.bandwidth_a.value_or(a);
-      if (wanted.latency) {
-        transfer.seconds += wanted.latency_b.value_or(kTransferToDuration * means.duration);
-        transfer.seconds_per_byte += wanted.latency_a.value_or(kLatencyShareOfBandwidth * a);
-      }
-      perturbation.transfer = &transfer;
-    }
-    truth_ = MakePerturbedCostModel(base, *context.machine, perturbation);
+    truth_ = MakeTruth(wanted, context.cost == nullptr ? *proxy_ : *context.cost, *context.machine);
   }
 
   std::string name() const override { return name_; }
@@ -217,6 +220,12 @@ std::unique_ptr<Target> MakeSimulatedTarget(std::string_view words, const Target
   if (context.graph == nullptr || context.machine == nullptr)
     throw InvalidInput("a simulated target needs a graph and a machine");
   return std::make_unique<SimulatedTarget>(words, context);
+}
+
+std::unique_ptr<CostModel> MakeSimulatedCostModel(std::string_view words, const TargetContext& context) {
+  if (context.cost == nullptr || context.machine == nullptr)
+    throw InvalidInput("a simulated cost model needs a cost model and a machine");
+  return MakeTruth(WantedParser(words).Parse(context.seed), *context.cost, *context.machine);
 }
 
 }  // namespace millrace
