@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "millrace/bench.h"
+
 #include <fmt/core.h>
 
 #include <memory>
@@ -8,22 +10,87 @@
 #include "millrace/verb.h"
 
 namespace millrace::cli {
+namespace {
+
+int RunNetworks(const CommandLine& line, const BenchOptions& options) {
+  return BenchNetworks(line, {options.data, options.models, options.profile_cache, options.quick});
+}
+
+struct Experiment {
+  const char* name;
+  const char* what;
+  int (*run)(const CommandLine&, const BenchOptions&);
+};
+
+constexpr Experiment kExperiments[] = {
+    {"networks", "every model family, and DATA/onnx_light, planned and measured on this CPU", RunNetworks},
+    {"quality", "all methods by the proxy, over a grid of fresh random graphs", BenchQuality},
+    {"robustness", "plans chosen by a proxy on targets it does not know, real graphs", BenchRobustness},
+    {"generalization", "the same by the proxy alone, unseen random graphs of 50 ops", BenchGeneralization},
+    {"real-graphs", "robustness on the real graphs that are kept from training", BenchRealGraphs},
+    {"temperature", "quality and diversity of samples by reward and softmax temperature", BenchTemperature},
+    {"ablation", "trainings with one objective or another beside each other", BenchAblation},
+    {"exactness", "a sampler's exact plan probabilities against its reward", BenchExactness},
+};
+
+std::string ExperimentNames(bool described) {
+  std::string names;
+  for (const Experiment& experiment : kExperiments) {
+    names += (names.empty() ? "" : described ? "; " : ", ") + std::string(experiment.name);
+    if (described) names += std::string(": ") + experiment.what;
+  }
+  return names;
+}
+
+int RunExperiment(const CommandLine& line, const BenchOptions& options) {
+  for (const Experiment& experiment : kExperiments) {
+    if (options.name == experiment.name) return experiment.run(line, options);
+  }
+  throw InvalidInput("there is no experiment '" + options.name + "'; there are: " + ExperimentNames(false));
+}
+
+}  // namespace
 
 void AddBench(CommandLine& line) {
-  auto name = std::make_shared<std::string>();
-  auto options = std::make_shared<NetworksOptions>();
-  CLI::App* verb = AddVerb(line, "bench", "Run an experiment and print its table", [&line, name, options] {
-    if (*name != "networks") throw InvalidInput("there is no experiment '" + *name + "'; there is: networks");
-    return BenchNetworks(line, *options);
-  });
-  verb->add_option(
-          "NAME", *name,
-          "networks: every model family, and the networks in DATA/onnx_light, planned and measured on this CPU")
-      ->required();
-  verb->add_option("--data", options->data, "Folder of graphs made by others (onnx_light, ...)");
-  verb->add_option("--models", options->models, "Only these, with commas between")->delimiter(',');
-  verb->add_flag("--quick", options->quick, "Shorter profiling and fewer runs");
-  verb->add_option("--profile-cache", options->profile_cache, "File that keeps op times between runs");
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* verb = AddVerb(line, "bench", "Run an experiment and print its tables",
+                           [&line, options] { return RunExperiment(line, *options); });
+  verb->add_option("NAME", options->name, ExperimentNames(true))->required();
+  verb->add_flag("--quick", options->quick, "A tenth of it, or less");
+  verb->add_flag("--cpu", options->cpu, "robustness: measured on this CPU, not on simulated targets");
+  verb->add_option("--data", options->data, "Folder of graphs made by others (onnx_light, pipedream_profiles)");
+  verb->add_option("--models", options->models, "networks, robustness --cpu: only these, with commas between")
+      ->delimiter(',');
+  verb->add_option("--profile-cache", options->profile_cache,
+                   "networks, robustness --cpu: file that keeps op times between runs");
+  verb->add_option("--methods", options->methods, "Only these methods, with commas between")->delimiter(',');
+  SamplerSettings& sampler = options->sampler;
+  verb->add_option("--weights", sampler.weights,
+                   "Weights of the gflownet; without it the ones that came with Millrace");
+  verb->add_option("--ppo-weights", sampler.ppo_weights, "Weights trained by PPO, to have ppo among the methods");
+  const CLI::Range positive(1e-9, 1e9);
+  verb->add_option("--temperatures", sampler.temperatures, "Reward temperatures to draw at, with commas between")
+      ->delimiter(',')
+      ->check(positive);
+  verb->add_option("--pipeline-temperatures", sampler.pipeline_temperatures,
+                   "Those of the pipeline, which wants diversity too")
+      ->delimiter(',')
+      ->check(positive);
+  verb->add_option("--sample-share", sampler.sample_share, "Of the time of gflownet+search, what sampling takes")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb->add_option("--polish-temperature", sampler.polish_temperature,
+                   "Where its search begins, as a share of the makespan")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb->add_option("--runs", options->runs,
+                   "ablation: trainings, NAME=STEM with commas between; STEM.jsonl is the log, STEM.safetensors the "
+                   "weights")
+      ->delimiter(',');
+  verb->add_option("--updates", options->updates, "ablation: train for so many updates with each objective")
+      ->check(CLI::Range(0, 1'000'000'000));
+  verb->add_option("--preset", options->preset, "ablation: settings of these trainings (.json)");
+  verb->add_option("-o,--output", options->output, "ablation: folder for these trainings");
 }
 
 }  // namespace millrace::cli

@@ -278,5 +278,19 @@ TEST_F(Command, PrintsMachinesThatItReadsBack) {
   }
 }
 
+TEST_F(Command, PrintsExperimentsAsTablesThatNameCommandMachineAndSeed) {
+  const Outcome markdown = Do("bench quality --quick --methods heft,heuristics --seed 3 --quiet");
+  EXPECT_THAT(markdown.out, HasSubstr("bench quality --quick --methods heft,heuristics --seed 3 --quiet"));
+  EXPECT_THAT(markdown.out, HasSubstr("seed 3"));
+  EXPECT_THAT(markdown.out, HasSubstr("| heuristics | 36 |"));
+  const Json object = Do("bench quality --quick --methods heft,heuristics --json").json();
+  EXPECT_EQ(object["tables"]["overall"].size(), 2u);
+  EXPECT_EQ(object["tables"]["instances"].size(), 36u);
+  EXPECT_GE(object["processors"], 1);
+  Refuses("bench magic", "'magic'");
+  Refuses("bench quality --methods magic", "'magic'");
+  Refuses("bench ablation", "--runs");
+}
+
 }  // namespace
 }  // namespace millrace

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "millrace/experiments/sampler_settings.h"
+#include "millrace/verb.h"
+
+// What experiments can be told; each looks at what concerns it.
+namespace millrace::cli {
+
+struct BenchOptions {
+  std::string name;
+  bool quick = false;
+  bool cpu = false;                 // robustness: on this CPU instead of simulated targets
+  std::string data;                 // folder of graphs made by others
+  std::vector<std::string> models;  // only these networks
+  std::string profile_cache;
+  std::vector<std::string> methods;  // only these
+  SamplerSettings sampler;
+  std::vector<std::string> runs;  // trainings, NAME=STEM: STEM.jsonl is the log, STEM.safetensors the weights
+  int updates = 0;                // above 0: run short trainings
+  std::string preset;             // file of their settings
+  std::string output;             // folder for them
+};
+
+// One for each experiment, in a file of its name; those on targets in bench_targets.cc. They return the exit code.
+int BenchAblation(const CommandLine& line, const BenchOptions& options);
+int BenchExactness(const CommandLine& line, const BenchOptions& options);
+int BenchQuality(const CommandLine& line, const BenchOptions& options);
+int BenchOnCpu(const CommandLine& line, const BenchOptions& options);  // robustness --cpu
+int BenchRobustness(const CommandLine& line, const BenchOptions& options);
+int BenchGeneralization(const CommandLine& line, const BenchOptions& options);
+int BenchRealGraphs(const CommandLine& line, const BenchOptions& options);
+int BenchTemperature(const CommandLine& line, const BenchOptions& options);
+
+}  // namespace millrace::cli

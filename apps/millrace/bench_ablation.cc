@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <filesystem>
+
+#include "millrace/bench.h"
+#include "millrace/bench_output.h"
+#include "millrace/errors/errors.h"
+#include "millrace/experiments/ablation.h"
+#include "millrace/formats/atomic_file.h"
+#include "millrace/report/progress_bar.h"
+#include "millrace/target/child_process.h"
+
+// millrace bench ablation: trainings beside each other, run before or by this command.
+namespace millrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Objective {
+  const char* kind;  // of millrace train
+  const char* name;  // in its settings
+};
+constexpr Objective kObjectives[] = {
+    {"gflownet", "log_partition_variance"}, {"gflownet", "trajectory_balance"}, {"ppo", "ppo"}};
+
+constexpr double kMostSecondsOfATraining = 24 * 3600;
+
+std::string LogOf(const std::string& stem) { return stem + ".jsonl"; }
+std::string WeightsOf(const std::string& stem) { return stem + ".safetensors"; }
+
+// Trains with the settings of a preset but for the objective.
+void TrainRun(const Objective& objective, const BenchOptions& options, std::uint64_t seed, const std::string& stem) {
+  nlohmann::ordered_json settings = nlohmann::ordered_json::parse(ReadWholeFile(options.preset), nullptr, false);
+  if (!settings.is_object()) throw InvalidInput(options.preset + ": not a JSON object of settings");
+  settings["objective"] = objective.name;
+  WriteFileAtomically(stem + ".json", settings.dump(2) + "\n");
+  std::error_code error;
+  fs::remove(LogOf(stem), error);
+  const std::string program = (fs::read_symlink("/proc/self/exe").parent_path() / "millrace-train").string();
+  if (!fs::exists(program, error))
+    throw WorkFailed(program + " is not built: configure with libtorch, or name trainings with --runs");
+  ChildLimits limits;
+  limits.seconds = kMostSecondsOfATraining;
+  const ChildResult result =
+      RunChild({program, objective.kind, "--preset", stem + ".json", "--updates", std::to_string(options.updates),
+                "--seed", std::to_string(seed), "--log", LogOf(stem), "-o", WeightsOf(stem), "--quiet"},
+               limits);
+  if (result.ending != ChildEnding::kExited || result.code != 0)
+    throw WorkFailed("training " + stem + " failed: " + result.errors);
+}
+
+TrainingRun ReadRun(const std::string& name, const std::string& stem) {
+  TrainingRun run;
+  run.name = name;
+  run.log = ParseTrainingLog(ReadWholeFile(LogOf(stem)), LogOf(stem));
+  std::error_code error;
+  if (fs::exists(WeightsOf(stem), error)) run.weights = WeightsOf(stem);
+  return run;
+}
+
+}  // namespace
+
+int BenchAblation(const CommandLine& line, const BenchOptions& options) {
+  if (options.runs.empty() && options.updates == 0)
+    throw InvalidInput("ablation: name trainings with --runs NAME=STEM, or have them run with --updates and --preset");
+  BenchAccount account(line, ThreadsOf(line));
+  ProgressBar bar(line.common.quiet);
+  std::vector<TrainingRun> runs;
+  for (const std::string& words : options.runs) {
+    const std::size_t equals = words.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw InvalidInput("--runs: '" + words + "' is not NAME=STEM, where STEM.jsonl is the training's log");
+    runs.push_back(ReadRun(words.substr(0, equals), words.substr(equals + 1)));
+    account.Note("Run: " + words);
+  }
+  if (options.updates > 0) {
+    if (options.preset.empty() || options.output.empty())
+      throw InvalidInput("ablation: --updates needs --preset FILE and a folder for the trainings, --output DIR");
+    fs::create_directories(options.output);
+    account.Note(fmt::format("Trained here: {} updates each of {}, seed {}.", options.updates, options.preset,
+                             line.common.seed));
+    int done = 0;
+    for (const Objective& objective : kObjectives) {
+      const std::string stem =
+          (fs::path(options.output) / fmt::format("{}-seed{}", objective.name, line.common.seed)).string();
+      bar.Show("trainings", done++, static_cast<int>(std::size(kObjectives)));
+      TrainRun(objective, options, line.common.seed, stem);
+      runs.push_back(ReadRun(objective.name, stem));
+    }
+  }
+  AblationOptions ablation;
+  ablation.temperatures = options.sampler.temperatures;
+  ablation.quick = options.quick;
+  ablation.seed = line.common.seed;
+  ablation.threads = ThreadsOf(line);
+  const std::vector<Table> tables =
+      AblationTables(runs, ablation, [&bar](int done, int total) { bar.Show("graphs", done, total); });
+  bar.Clear();
+  account.Print(tables);
+  return 0;
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "millrace/experiments/method.h"
+#include "millrace/experiments/quality_grid.h"
+#include "millrace/experiments/table.h"
+
+// How good the plans of every method are, by the proxy, over the quality grid. Seconds.
+namespace millrace {
+
+struct QualityMethod {
+  Method method;
+  std::string rival = {};      // name of the method that is held against it, having the same time; empty: none
+  bool first_of_cell = false;  // only on graphs of number 0: half of them, where all would take too long
+};
+
+struct QualityOutcome {
+  double makespan = 0;
+  double seconds = 0;
+};
+
+struct QualityResult {
+  std::vector<QualityMethod> methods;  // the first is the reference that others are held against
+  std::vector<QualityInstance> instances;
+  std::vector<std::vector<std::optional<QualityOutcome>>> outcomes;  // by instance, by method
+};
+
+// Every method on every instance, `threads` instances at once. Methods of one instance run one after the other on one
+// thread, so that at most as many are timed as there are processors if threads does not exceed these. What has no time
+// limit is the same at any number of threads. `progress` is told (done, total) instances. Throws Interrupted.
+QualityResult RunQuality(const std::vector<QualityInstance>& instances, std::vector<QualityMethod> methods, int threads,
+                         std::uint64_t seed, const std::function<void(int, int)>& progress);
+
+// "overall": a row per method: how many times faster than the reference (geometric mean), the share of the gap from the
+// reference to the best known plan that is closed (mean, median and pooled, over instances where there is one), worst
+// ratio, seconds. "duels": against rivals. "by ops", "by devices", "by ccr", "by family". "instances": every makespan,
+// for programs. Best known: the best of all methods run.
+std::vector<Table> QualityTables(const QualityResult& result);
+
+}  // namespace millrace

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "millrace/cost/costed_graph.h"
+
+// The grid that plans of all methods are judged on: fresh random graphs, never seen in any training, from where HEFT is
+// nearly optimal to where it is far off.
+//
+// 60, 200 and 1000 ops x 4 and 8 equal devices, 2 + 2 and 4 + 4 unlike ones x CCR 0.2, 1 and 5 x the five random
+// families x 2 graphs: 360 instances. Links carry 1e9 bytes/s without latency, so the CCR holds on them. Unlike
+// devices: half of kind "slow", an op's seconds there twice those on "fast", either x a factor drawn per op and kind
+// from [0.75, 1.25).
+//
+// Instance i of the whole grid is drawn from seed kQualitySeed + i. Seeds from kQualitySeed to kQualitySeed + 999'999
+// are kept for experiments: trainings must not use them. (They draw 64-bit seeds: one in a million million trainings
+// of a million graphs would meet one of these 360.)
+namespace millrace {
+
+inline constexpr std::uint64_t kQualitySeed = 7'000'000'000;
+
+struct QualityInstance {
+  int ops = 0;
+  std::string devices;  // "4", "8", "2+2", "4+4"
+  double ccr = 0;
+  std::string family;
+  int number = 0;  // 0 or 1: which graph of the cell
+  std::uint64_t seed = 0;
+};
+
+std::vector<QualityInstance> QualityGrid();
+
+// A tenth: every ops x devices x CCR once, families taking turns so that each meets each value of each dimension.
+std::vector<QualityInstance> QuickQualityGrid();
+
+CostedGraph MakeQualityProblem(const QualityInstance& instance);
+
+}  // namespace millrace

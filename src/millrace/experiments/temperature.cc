@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/experiments/temperature.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/errors/interrupt.h"
+#include "millrace/experiments/diversity.h"
+#include "millrace/experiments/parallel_tasks.h"
+#include "millrace/experiments/quality_grid.h"
+#include "millrace/experiments/summary.h"
+#include "millrace/rollout/plan_set.h"
+#include "millrace/rollout/sampler.h"
+#include "millrace/workloads/random_graph.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kFirstSeed = kQualitySeed + 30'000;
+constexpr std::uint64_t kSeedsPerSetting = 1000;
+
+struct Setting {
+  const char* name;
+  int ops;
+  double ccr;  // 0: free transfers
+};
+
+constexpr Setting kSettings[] = {{"50 ops, free transfers", 50, 0}, {"60 ops, CCR 1", 60, 1}, {"60 ops, CCR 5", 60, 5}};
+
+CostedGraph MakeProblem(const Setting& setting, std::uint64_t seed) {
+  RandomGraphOptions options;
+  options.ops = setting.ops;
+  options.ccr = setting.ccr;
+  options.seed = seed;
+  const ComputationGraph graph = MakeRandomGraph("layered", options);
+  Machine machine;
+  machine.name = "4 equal";
+  for (int device = 0; device < 4; ++device)
+    machine.devices.push_back({"d" + std::to_string(device), "device", {device}, 1e12, 1e11, {}, 0});
+  if (setting.ccr > 0) machine.default_link = DefaultLink{0, 1e9};
+  return MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+}
+
+// The samples of one graph at one pair of temperatures.
+struct Scores {
+  double best = 0, mean = 0;  // HEFT's makespan over theirs
+  double edit = 0;
+  double different = 0;  // share of the samples
+};
+
+Scores ScoresOf(const Environment& environment, const PreparedPolicy& policy, double softmax_temperature,
+                const TemperatureOptions& options, const Random& random) {
+  SamplerOptions sampling;
+  sampling.softmax_temperature = softmax_temperature;
+  std::vector<RatedAssignment> plans;
+  std::vector<double> makespans;
+  PlanSet distinct(environment.costed());
+  for (Trajectory& trajectory : SampleTrajectories(environment, policy, options.samples, sampling, random, nullptr)) {
+    makespans.push_back(trajectory.makespan);
+    distinct.Insert(trajectory.assignment);
+    plans.push_back({std::move(trajectory.assignment), trajectory.makespan});
+  }
+  const double reference = environment.reference_makespan();
+  return {reference / *std::min_element(makespans.begin(), makespans.end()), reference / Mean(makespans),
+          DiversityOf(environment.costed(), plans).edit,
+          static_cast<double>(distinct.size()) / static_cast<double>(plans.size())};
+}
+
+}  // namespace
+
+std::vector<Table> TemperatureTables(const Policy& policy, const TemperatureOptions& options,
+                                     const std::function<void(int, int)>& progress) {
+  const std::size_t pairs = options.reward.size() * options.softmax.size();
+  const auto graphs = static_cast<std::size_t>(options.graphs);
+  std::vector<std::vector<Scores>> scores(std::size(kSettings) * graphs, std::vector<Scores>(pairs));
+  const Random random(options.seed);
+  RunTasks(
+      scores.size(), options.threads,
+      [&](std::size_t task) {
+        const std::size_t setting = task / graphs;
+        const CostedGraph costed =
+            MakeProblem(kSettings[setting], kFirstSeed + setting * kSeedsPerSetting + task % graphs);
+        const Environment environment(costed);
+        for (std::size_t r = 0; r < options.reward.size(); ++r) {
+          const std::unique_ptr<PreparedPolicy> prepared = policy.Prepare(environment, options.reward[r]);
+          for (std::size_t s = 0; s < options.softmax.size(); ++s) {
+            StopIfInterrupted();
+            const std::size_t pair = r * options.softmax.size() + s;
+            scores[task][pair] =
+                ScoresOf(environment, *prepared, options.softmax[s], options, random.Fork(task).Fork(pair));
+          }
+        }
+      },
+      progress);
+
+  std::vector<Table> tables;
+  for (std::size_t setting = 0; setting < std::size(kSettings); ++setting) {
+    Table table{kSettings[setting].name,
+                fmt::format("Layered graphs, {}, 4 devices: {} graphs, {} samples each.", kSettings[setting].name,
+                            options.graphs, options.samples),
+                {"reward temperature", "softmax temperature", "x heft, best", "x heft, mean", "beats heft", "GED %",
+                 "different plans %"},
+                {}};
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      std::vector<double> best, mean, edit, different;
+      double wins = 0;
+      for (std::size_t graph = 0; graph < graphs; ++graph) {
+        const Scores& score = scores[setting * graphs + graph][pair];
+        best.push_back(score.best);
+        mean.push_back(score.mean);
+        edit.push_back(score.edit);
+        different.push_back(score.different);
+        wins += score.best > 1 + 1e-9 ? 1 : 0;
+      }
+      table.rows.push_back({Number(options.reward[pair / options.softmax.size()], 3),
+                            Number(options.softmax[pair % options.softmax.size()], 2), Number(Mean(best), 4),
+                            Number(Mean(mean), 4), Number(wins / static_cast<double>(graphs), 2),
+                            Number(100 * Mean(edit), 1), Number(100 * Mean(different), 1)});
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace millrace
