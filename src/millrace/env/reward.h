@@ -8,17 +8,33 @@ namespace millrace {
 
 enum class RewardForm {
   // n (T_HEFT / T - 1) / temperature for n groups: the number of plans grows like exp(n), so does what they compete
-  // for,
-  // and one temperature means the same on 30 groups and on 3000. The default.
+  // for, and one temperature means the same on 30 groups and on 3000. The default.
   kSizeScaled,
   // (U - m) / temperature, U = sum of mean seconds / T the speedup and m the number of devices: the form of Zhang et
   // al., 2023.
   kSpeedup,
 };
 
+// What a makespan is judged by. Plans that fuse different groups compare by one scale: that of the graph with every op
+// single.
+struct RewardScale {
+  int groups = 0;                 // n
+  int devices = 0;                // m
+  double reference_makespan = 0;  // T_HEFT
+  double work = 0;                // sum of mean seconds over groups
+};
+
+RewardScale RewardScaleOf(const Environment& environment);
+
 // Log reward of a plan of this makespan (seconds). Reward temperature > 0; lower is sharper. A makespan of 0 counts as
-// the reference's where that is 0 too.
+// the reference's where that is 0 too. By an environment: by its own scale.
+double LogReward(const RewardScale& scale, double makespan, double temperature,
+                 RewardForm form = RewardForm::kSizeScaled);
 double LogReward(const Environment& environment, double makespan, double temperature,
                  RewardForm form = RewardForm::kSizeScaled);
+
+// The temperature at which the size-scaled reward by `scale` differs between any two makespans as much as it does at
+// `temperature` by `general`: what to draw a part of a plan at that was trained on problems judged by their own scale.
+double MatchingTemperature(const RewardScale& scale, const RewardScale& general, double temperature);
 
 }  // namespace millrace

@@ -12,8 +12,8 @@
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 #include "millrace/policy/message_passing.h"
+#include "millrace/rollout/parallel.h"
 #include "millrace/train/lesson.h"
-#include "millrace/train/parallel.h"
 
 namespace millrace {
 namespace {

@@ -13,10 +13,10 @@
 #include "millrace/errors/interrupt.h"
 #include "millrace/plan/hash.h"
 #include "millrace/policy/message_passing.h"
+#include "millrace/rollout/parallel.h"
 #include "millrace/train/experts.h"
 #include "millrace/train/learner.h"
 #include "millrace/train/lesson.h"
-#include "millrace/train/parallel.h"
 
 namespace millrace {
 namespace {

@@ -8,9 +8,9 @@
 #include "millrace/errors/interrupt.h"
 #include "millrace/plan/chain_graph.h"
 #include "millrace/plan/distance.h"
+#include "millrace/rollout/parallel.h"
 #include "millrace/rollout/plan_set.h"
 #include "millrace/rollout/sampler.h"
-#include "millrace/train/parallel.h"
 
 namespace millrace {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "millrace/train/parallel.h"
+#include "millrace/rollout/parallel.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "millrace/cost/costed_graph.h"
+#include "millrace/env/environment.h"
+
+// Placement problems on one graph under many ways of fusing it.
+namespace millrace {
+
+// A contracted graph and its environment, kept together.
+struct FusedEnvironment {
+  FusedEnvironment(const CostModel& model, FusionGroups groups)
+      : costed(MakeCostedGraph(model, std::move(groups))), environment(costed) {}
+  FusedEnvironment(const FusedEnvironment&) = delete;
+  FusedEnvironment& operator=(const FusedEnvironment&) = delete;
+
+  CostedGraph costed;
+  Environment environment;
+};
+
+// Those asked for most recently, each made once while it is remembered. Threads may share it; the model must outlive
+// it.
+class FusedEnvironments {
+ public:
+  FusedEnvironments(const CostModel& model, std::size_t capacity) : model_(model), capacity_(capacity) {}
+
+  // Throws what MakeCostedGraph throws. Groups in another order are other groups.
+  std::shared_ptr<const FusedEnvironment> For(const FusionGroups& groups);
+
+  std::size_t made() const { return made_; }  // how many had to be made so far
+
+ private:
+  struct Entry {
+    std::shared_ptr<const FusedEnvironment> made;
+    std::list<const FusionGroups*>::iterator use;
+  };
+
+  const CostModel& model_;
+  std::size_t capacity_;
+  std::size_t made_ = 0;
+  std::mutex guard_;
+  std::map<FusionGroups, Entry> entries_;
+  std::list<const FusionGroups*> uses_;  // keys of entries_, the most recent first
+};
+
+}  // namespace millrace
