@@ -13,7 +13,7 @@ namespace millrace {
 
 struct SampledSourceOptions {
   std::string name = "gflownet";
-  std::vector<double> temperatures = {0.03};  // reward temperatures, each with an equal share of the samples
+  std::vector<double> temperatures = {0.01, 0.04};  // reward temperatures, each with an equal share of the samples
   double softmax_temperature = 1;
   double epsilon = 0;
   int threads = 1;
