@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/optimize/guessed_plans.h"
 
-#include <memory>
-
 #include "millrace/optimize/select.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
 
-std::vector<Candidate> PlansUnderGuess(const CostModel& proxy, const Machine& machine, const TransferGuess& guess,
-                                       const PoolOptions& options, std::size_t places, Pool& pool,
-                                       const std::function<void(int, int)>& progress) {
-  const std::unique_ptr<CostModel> guessed = GuessedModel(proxy, machine, guess);
-  const Pool under_guess = MakePool(*guessed, pool.fusions, options, progress);
+std::vector<Candidate> PlansUnder(const CostModel& believed, const Machine& machine, const PoolOptions& options,
+                                  std::size_t places, Pool& pool, const std::function<void(int, int)>& progress) {
+  const Pool under_guess = MakePool(believed, pool.fusions, options, progress);
   pool.proposed += under_guess.proposed;
   pool.infeasible += under_guess.infeasible;
   std::vector<Candidate> candidates = SelectDiverse(under_guess, machine, {.top_k = places});

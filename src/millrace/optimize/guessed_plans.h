@@ -6,16 +6,14 @@
 #include <vector>
 
 #include "millrace/optimize/pool.h"
-#include "millrace/optimize/transfer_guess.h"
 
-// Plans for a machine that hands tensors around less cheaply than the proxy believes.
+// Plans for a machine that is not quite what the proxy believes.
 namespace millrace {
 
-// At most `places` different plans that are good under the guess, of the methods that options name. Their proxy_seconds
-// are the proxy's, without the guess, so that they compare with other candidates'. Adds to the counts of `pool` what
-// was proposed. Throws Interrupted.
-std::vector<Candidate> PlansUnderGuess(const CostModel& proxy, const Machine& machine, const TransferGuess& guess,
-                                       const PoolOptions& options, std::size_t places, Pool& pool,
-                                       const std::function<void(int, int)>& progress);
+// At most `places` different plans that are good by `believed`, a version of the proxy with other costs, made by the
+// methods that options name. Their proxy_seconds are the proxy's own, so that they compare with other candidates'. Adds
+// to the counts of `pool`, which has the proxy's version, what was proposed. Throws Interrupted.
+std::vector<Candidate> PlansUnder(const CostModel& believed, const Machine& machine, const PoolOptions& options,
+                                  std::size_t places, Pool& pool, const std::function<void(int, int)>& progress);
 
 }  // namespace millrace

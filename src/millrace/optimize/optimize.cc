@@ -11,6 +11,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/heuristics/fusion.h"
 #include "millrace/optimize/baselines.h"
+#include "millrace/optimize/duration_fit.h"
 #include "millrace/optimize/guessed_plans.h"
 #include "millrace/optimize/pool.h"
 #include "millrace/optimize/race.h"
@@ -209,6 +210,10 @@ struct Places {
   std::size_t by_proxy = 0, per_guess = 0, after_fit = 0;
 };
 
+// How the plans that are made after the first measurements are shared out over rounds of measuring and correcting.
+constexpr std::size_t kPlacesPerRound = 5;
+constexpr std::size_t kMostRounds = 4;
+
 // What plans under a guess are made by: the quickest of the good ones, or those the user asked for.
 std::vector<std::string> GuessMethods(const OptimizeOptions& options, const ComputationGraph& graph) {
   constexpr std::int64_t kMostVisits = 1'000'000;
@@ -289,8 +294,8 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
   for (std::size_t i = 0; places.per_guess > 0 && i < guesses.size(); ++i) {
     guess_options.seed = options.seed + 1 + i;
     for (const Candidate& candidate :
-         PlansUnderGuess(*proxy, machine, guesses[i], guess_options, places.per_guess, pool,
-                         [&progress](int done, int total) { progress("propose for dearer transfers", done, total); }))
+         PlansUnder(*GuessedModel(*proxy, machine, guesses[i]), machine, guess_options, places.per_guess, pool,
+                    [&progress](int done, int total) { progress("propose for dearer transfers", done, total); }))
       AddUnlessKnown(candidate, result.candidates);
   }
   // Baselines go through the race too: if one of them is the fastest known plan, that is the answer.
@@ -314,16 +319,21 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
   };
   race(places.after_fit > 0 ? 0.6 : 1.0);
 
-  if (places.after_fit > 0) {
-    const TransferFit fit = FitTransfers(*proxy, machine, result.candidates);
-    result.transfer_fit = fit;
-    guess_options.seed = options.seed + 1 + guesses.size();
+  // Every few measurements make the next plans' model better.
+  const std::size_t rounds = std::clamp<std::size_t>(places.after_fit / kPlacesPerRound, 1, kMostRounds);
+  for (std::size_t round = 0; places.after_fit > 0 && round < rounds; ++round) {
+    const TransferFit transfers = FitTransfers(*proxy, machine, result.candidates);
+    const std::unique_ptr<CostModel> with_transfers = GuessedModel(*proxy, machine, transfers.guess);
+    const DurationFit durations = FitDurations(*with_transfers, machine, result.candidates);
+    result.transfer_fit = transfers;
+    result.duration_fit = durations;
+    guess_options.seed = options.seed + 1 + guesses.size() + round;
+    const std::size_t next = places.after_fit * (round + 1) / rounds - places.after_fit * round / rounds;
     std::vector<Candidate> corrected;
-    for (const Candidate& candidate : PlansUnderGuess(
-             *proxy, machine, fit.guess, guess_options, options.top_k, pool,
-             [&progress](int done, int total) { progress("propose for corrected transfers", done, total); })) {
-      if (corrected.size() < places.after_fit && !Contains(result.candidates, candidate))
-        corrected.push_back(candidate);
+    for (const Candidate& candidate :
+         PlansUnder(*CorrectedModel(*with_transfers, machine, durations), machine, guess_options, options.top_k, pool,
+                    [&progress](int done, int total) { progress("propose for the corrected proxy", done, total); })) {
+      if (corrected.size() < next && !Contains(result.candidates, candidate)) corrected.push_back(candidate);
     }
     result.recalled += resume.Recall(corrected);
     result.candidates.insert(result.candidates.end(), corrected.begin(), corrected.end());

@@ -12,6 +12,7 @@
 #include "millrace/formats/load.h"
 #include "millrace/machine/machine.h"
 #include "millrace/optimize/candidate.h"
+#include "millrace/optimize/duration_fit.h"
 #include "millrace/optimize/profile.h"
 #include "millrace/optimize/sources.h"
 #include "millrace/optimize/transfer_guess.h"
@@ -63,6 +64,7 @@ struct OptimizeResult {
   std::optional<double> proxy_rank_correlation;  // Spearman, over measured candidates; absent where it is undefined
   std::optional<double> proxy_median_error;      // median of |proxy / measured - 1| over them
   std::optional<TransferFit> transfer_fit;       // what the first measurements say transfers cost beyond the proxy
+  std::optional<DurationFit> duration_fit;       // what they say single ops take
   std::optional<double> pays_back_after_runs;    // planning time over seconds saved against the fastest baseline
   double planning_seconds = 0;
   std::optional<ProfileSummary> profile;
