@@ -13,9 +13,13 @@ namespace {
 
 constexpr char kGFlowNetWeights[] = "gflownet.safetensors";
 
+// A little below 1, the best of a few dozen samples is better on every family tried, and hardly less varied.
+constexpr double kGFlowNetSoftmaxTemperature = 0.7;
+
 std::unique_ptr<CandidateSource> MakeGFlowNet(const SourceSettings& settings) {
   SampledSourceOptions options;
   options.name = "gflownet";
+  options.softmax_temperature = kGFlowNetSoftmaxTemperature;
   options.threads = settings.threads;
   if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
   const std::string weights = settings.weights.empty() ? FindModelFile(kGFlowNetWeights) : settings.weights;
