@@ -94,7 +94,7 @@ FusionState::FusionState(const FusionProblem& problem)
 void FusionState::Clear() {
   answers_.clear();
   next_ = 0;
-  mark_ = 0;
+  mark_ = 2;
   std::fill(marks_.begin(), marks_.end(), 0);
   std::fill(declined_.begin(), declined_.end(), 0);
   const auto devices = static_cast<std::ptrdiff_t>(problem_->num_devices());
@@ -248,51 +248,52 @@ bool FusionState::LeavesADevice(OpId first, OpId second) {
 //
 // Ranks that rise along every edge also make every group convex: a path that leaves it would have to come back down.
 bool FusionState::KeepsAnOrder(OpId first, OpId second) {
-  int looks = 0;
+  mark_ += 2;
+  looks_ = 0;
+  later_.clear();
   earlier_.clear();
-  if (!Reach<true>(first, second, later_, looks)) return false;
-  return later_.empty() || Reach<false>(second, first, earlier_, looks);
+  // Most often one end has no neighbour between the two, and all is said.
+  if (!Look<false>(second, second, first)) return false;
+  if (earlier_.empty()) return true;
+  if (!Look<true>(first, first, second)) return false;
+  if (later_.empty()) return true;
+  for (std::size_t up = 0, down = 0; up < later_.size() || down < earlier_.size();) {
+    if (up < later_.size() && !Look<true>(later_[up++], first, second)) return false;
+    if (down < earlier_.size() && !Look<false>(earlier_[down++], second, first)) return false;
+  }
+  return true;
 }
 
-// The groups other than `to` that can be reached from `from` and lie between the two in the order. False where `to` is
-// reached through one of them, or where it took too long.
+// Adds the neighbours of one group on the way from `from` to `to` to those that are reached from `from`. False where
+// the way is complete, or where it took too long to tell.
 template <bool kForward>
-bool FusionState::Reach(OpId from, OpId to, std::vector<OpId>& reached, int& looks) {
+bool FusionState::Look(OpId group, OpId from, OpId to) {
   const ComputationGraph& graph = problem_->graph();
-  const std::int32_t bound = Slot(to);
-  reached.clear();
-  ++mark_;
-  bool ends = true;
-  const auto look = [&](OpId group) {
-    ForEachOp(group, [&](OpId op) {
-      const std::span<const OpId> neighbours = kForward ? graph.Successors(op) : graph.Predecessors(op);
-      looks += static_cast<int>(neighbours.size());
-      if (!ends || looks > kMostLooks) {
-        ends = false;
-        return;
-      }
-      for (const OpId neighbour : neighbours) {
-        const OpId next = GroupOf(neighbour);
-        if (next == group || (next == to && group == from)) continue;
-        if (next == to) {
-          ends = false;
-          return;
-        }
-        std::int32_t& mark = marks_[static_cast<std::size_t>(next)];
-        if (mark == mark_ || (kForward ? Slot(next) > bound : Slot(next) < bound)) continue;
-        mark = mark_;
-        reached.push_back(next);
-      }
-    });
-  };
-  look(from);
-  for (std::size_t i = 0; ends && i < reached.size(); ++i) look(reached[i]);
-  return ends;
+  std::vector<OpId>& reached = kForward ? later_ : earlier_;
+  const std::int32_t own = mark_ + (kForward ? 1 : 0);
+  const std::int32_t other = mark_ + (kForward ? 0 : 1);
+  bool apart = true;
+  ForEachOp(group, [&](OpId op) {
+    const std::span<const OpId> neighbours = kForward ? graph.Successors(op) : graph.Predecessors(op);
+    looks_ += static_cast<int>(neighbours.size());
+    if (looks_ > kMostLooks) apart = false;
+    for (std::size_t i = 0; apart && i < neighbours.size(); ++i) {
+      const OpId next = GroupOf(neighbours[i]);
+      if (next == group || (next == to && group == from)) continue;
+      std::int32_t& mark = marks_[static_cast<std::size_t>(next)];
+      if (next == to || mark == other) apart = false;
+      if (mark == own || (kForward ? Slot(next) > Slot(to) : Slot(next) < Slot(to))) continue;
+      mark = own;
+      reached.push_back(next);
+    }
+  });
+  return apart;
 }
 
 // Gives the union, and the groups between its two halves, slots that rise along every edge again: what `second` depends
 // on, then the union, then what depends on `first`.
 void FusionState::Reorder(OpId first, OpId second) {
+  if (earlier_.empty()) return;
   if (later_.empty()) {
     Slot(first) = Slot(second);
     return;

@@ -80,7 +80,7 @@ class FusionProblem {
 // by the size of the graph.
 class FusionState {
  public:
-  static constexpr int kMostLooks = 4096;
+  static constexpr int kMostLooks = 1024;
 
   // No choice made, every op single. The problem must outlive the state.
   explicit FusionState(const FusionProblem& problem);
@@ -122,7 +122,7 @@ class FusionState {
   bool LeavesADevice(OpId first, OpId second);
   bool KeepsAnOrder(OpId first, OpId second);
   template <bool kForward>
-  bool Reach(OpId from, OpId to, std::vector<OpId>& reached, int& looks);
+  bool Look(OpId group, OpId from, OpId to);
   void Reorder(OpId first, OpId second);
 
   const FusionProblem* problem_;
@@ -140,6 +140,7 @@ class FusionState {
   std::vector<OpId> later_, earlier_;  // groups that an accepted offer moves up and down the order
   std::vector<std::int32_t> marks_, pool_;
   std::int32_t mark_ = 0;
+  int looks_ = 0;
 };
 
 // The answers that lead to these groups, listed in any order; nothing where no answers do. They must satisfy
