@@ -57,7 +57,7 @@ class Finetuning {
     }
     result.weights = learner_.average();
     result.after = Evaluate(result.weights);
-    if (result.after.best > result.before.best) {
+    if (result.after.typical_best > result.before.typical_best) {
       result.weights = start;
       result.after = result.before;
     }
@@ -128,12 +128,15 @@ class Finetuning {
       const std::unique_ptr<PreparedPolicy> prepared =
           policy->Prepare(environment_, Temperature(static_cast<double>(i) / (kTemperatures - 1)));
       const Random random = random_.Fork(kEvaluation).Fork(static_cast<std::uint64_t>(i));
+      double best = std::numeric_limits<double>::infinity();
       for (const Trajectory& trajectory :
            SampleTrajectories(environment_, *prepared, samples, {.threads = settings_.threads}, random, nullptr)) {
-        quality.best = std::min(quality.best, trajectory.makespan);
+        best = std::min(best, trajectory.makespan);
         quality.mean += trajectory.makespan / (kTemperatures * samples);
         plans_.Offer(trajectory.assignment, trajectory.makespan);
       }
+      quality.best = std::min(quality.best, best);
+      quality.typical_best += best / kTemperatures;
     }
     return quality;
   }

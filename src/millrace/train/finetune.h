@@ -25,8 +25,8 @@ struct FinetuneSettings {
   int most_recorded_steps = 512;
   double learning_rate = 3e-4;  // falls linearly to a tenth
   double average_decay = 0.98;
-  double replay_weight = 0.1;  // of examples, against 1 for the objective
-  int replay_plans = 16;       // kept, each shown once per update
+  double replay_weight = 0.03;  // of examples, against 1 for the objective
+  int replay_plans = 16;        // kept, each shown once per update
   int evaluation_samples = 64;
   std::uint64_t seed = 0;
   int threads = 1;
@@ -37,10 +37,11 @@ struct FinetuneSettings {
 struct SampleQuality {
   double best = 0;  // seconds
   double mean = 0;
+  double typical_best = 0;  // mean over the temperatures of the best there: less a matter of luck than the best of all
 };
 
 struct Finetuned {
-  Weights weights;  // averaged; the start's where those sample no better
+  Weights weights;  // averaged; the start's where their typical best is better
   SampleQuality before, after;
   std::int64_t updates = 0;
   double seconds = 0;
