@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -12,19 +13,24 @@
 #include "millrace/policy/message_passing.h"
 #include "millrace/policy/message_passing_encoder.h"
 #include "millrace/policy/step_heads.h"
+#include "millrace/policy/topoformer.h"
 #include "millrace/workloads/random_graph.h"
 
 // What a policy costs: the head for every choice of every step, the encoder once per graph and temperature.
 namespace millrace {
 namespace {
 
-Weights SomeWeights() {
+Weights Shaken(Weights weights) {
   Random random(0);
-  Weights weights = InitialMessagePassingWeights(random);
   for (auto& [name, tensor] : weights.tensors) {
     for (float& value : tensor.values) value += static_cast<float>(0.05 * random.Normal());
   }
   return weights;
+}
+
+Weights SomeWeights() {
+  Random random(0);
+  return Shaken(InitialMessagePassingWeights(random));
 }
 
 // Eight equal devices.
@@ -94,6 +100,38 @@ void PreparePolicy(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(PreparePolicy)->Arg(1000)->Arg(80000)->Unit(benchmark::kMillisecond);
+
+void PrepareTopoformer(benchmark::State& state) {
+  const Problem problem(state.range(0));
+  Random random(0);
+  const auto policy = MakeTopoformerPolicy(Shaken(InitialTopoformerWeights(Encodes::kGraph, random)));
+  for (auto _ : state) benchmark::DoNotOptimize(policy->Prepare(*problem.environment, 0.1));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(PrepareTopoformer)->Arg(60)->Arg(1000)->Arg(2000)->Unit(benchmark::kMillisecond);
+
+// One plan by the first choice of every step, the whole state encoded again each time.
+void PlanWithStateTopoformer(benchmark::State& state) {
+  const Problem problem(state.range(0));
+  Random random(0);
+  const auto prepared = MakeTopoformerPolicy(Shaken(InitialTopoformerWeights(Encodes::kState, random)))
+                            ->Prepare(*problem.environment, 0.1);
+  State plan(*problem.environment);
+  Observation groups, devices;
+  std::vector<float> logits(std::max(kReadyWindow, problem.costed.num_devices));
+  for (auto _ : state) {
+    plan.Clear();
+    while (!plan.done()) {
+      ObserveGroups(plan, groups);
+      prepared->ScoreGroups(plan, groups, std::span(logits).first(groups.size()));
+      ObserveDevices(plan, groups.choices.front(), devices);
+      prepared->ScoreDevices(plan, groups.choices.front(), devices, std::span(logits).first(devices.size()));
+      plan.Append({groups.choices.front(), devices.choices.front()});
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(PlanWithStateTopoformer)->Arg(10)->Arg(60)->Arg(200)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace millrace

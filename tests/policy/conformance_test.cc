@@ -7,6 +7,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/policy/message_passing.h"
 #include "millrace/policy/policy.h"
+#include "millrace/policy/topoformer.h"
 #include "tests/policy/problem.h"
 
 // What every policy promises (policy.h), and what a network over graphs should not care about.
@@ -24,6 +25,10 @@ std::vector<Implementation> Implementations() {
     const Weights weights = initial(random);
     return Shaken(weights, random, 0.1);
   };
+  const auto topoformer = [=](Encodes encodes) {
+    const auto initial = [encodes](Random& random) { return InitialTopoformerWeights(encodes, random); };
+    return [=] { return MakeTopoformerPolicy(shaken(initial, 3)); };
+  };
   return {
       {"uniform", MakeUniformPolicy},
       {"mpnn", [=] { return MakeMessagePassingPolicy(shaken(InitialMessagePassingWeights, 1)); }},
@@ -32,6 +37,8 @@ std::vector<Implementation> Implementations() {
          Random random(2);
          return MakeMessagePassingPolicy(InitialMessagePassingWeights(random));
        }},
+      {"topoformer_of_graph", topoformer(Encodes::kGraph)},
+      {"topoformer_of_state", topoformer(Encodes::kState)},
   };
 }
 

@@ -88,12 +88,20 @@ std::vector<Row> SlowMessagePassing(const Weights& weights, const GraphFeatures&
   return h;
 }
 
+double SlowPrior(const Weights& weights, const std::string& head, const Row& condition, const Observation& observation,
+                 std::size_t choice) {
+  const std::size_t priors = observation.priors.size() / observation.size();
+  const Row strength = SlowLinear(weights, head + ".strength", condition);
+  double sum = 0;
+  for (std::size_t k = 0; k < priors; ++k)
+    sum += std::exp(std::clamp(strength[k], -8.0, 8.0)) * observation.priors[choice * priors + k];
+  return sum;
+}
+
 Row SlowLogits(const Weights& weights, const GraphFeatures& graph, const std::vector<Row>& embeddings,
                const Row& condition, int group, const Observation& observation) {
   const std::string head = group < 0 ? "group" : "device";
   const std::size_t features = observation.features.size() / observation.size();
-  const std::size_t priors = observation.priors.size() / observation.size();
-  const Row strength = SlowLinear(weights, head + ".strength", condition);
   Row logits;
   for (std::size_t c = 0; c < observation.size(); ++c) {
     const auto choice = static_cast<std::size_t>(observation.choices[c]);
@@ -104,10 +112,9 @@ Row SlowLogits(const Weights& weights, const GraphFeatures& graph, const std::ve
       const Row device = SlowLinear(weights, "device.device.0", RowOf(graph.devices, choice, kDeviceFeatures));
       first = Plus(first, SlowLinear(weights, "device.device.1", Relu(device)));
     }
-    double logit = SlowLinear(weights, head + ".out", Relu(SlowLinear(weights, head + ".hidden", Relu(first))))[0];
-    for (std::size_t k = 0; k < priors; ++k)
-      logit += std::exp(std::clamp(strength[k], -8.0, 8.0)) * observation.priors[c * priors + k];
-    logits.push_back(logit);
+    const Row hidden = Relu(SlowLinear(weights, head + ".hidden", Relu(first)));
+    logits.push_back(SlowLinear(weights, head + ".out", hidden)[0] +
+                     SlowPrior(weights, head, condition, observation, c));
   }
   return logits;
 }

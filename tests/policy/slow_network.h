@@ -6,11 +6,12 @@
 
 #include "millrace/env/graph_features.h"
 #include "millrace/env/observation.h"
+#include "millrace/policy/state_features.h"
 #include "millrace/policy/weights.h"
 
-// The formulas of policy/message_passing.h written down a second time, as plainly as possible and in double precision:
-// one row at a time, no tables, no shared code with src/ but the weights. What the fast inference says is held against
-// this.
+// The formulas of policy/message_passing.h and policy/topoformer.h written down a second time, as plainly as possible
+// and in double precision: one row at a time, no tables, no shared code with src/ but the weights. What the fast
+// inference says is held against this.
 namespace millrace::testing {
 
 using Row = std::vector<double>;
@@ -30,5 +31,22 @@ std::vector<Row> SlowMessagePassing(const Weights& weights, const GraphFeatures&
 // where it is -1.
 Row SlowLogits(const Weights& weights, const GraphFeatures& graph, const std::vector<Row>& embeddings,
                const Row& condition, int group, const Observation& observation);
+
+// What j is to i, from policy/group_relations.h, by looking for paths.
+int SlowRelation(const CostedGraph& costed, int i, int j);
+
+// The layers of policy/topoformer.h on what enters the first. `links` empty for "graph".
+std::vector<Row> SlowTopoformer(const Weights& weights, const CostedGraph& costed, const GraphFeatures& graph,
+                                const std::vector<StateFeatures::Link>& links, const Row& condition,
+                                std::vector<Row> rows);
+
+// J of a group's devices, in the order of the observation, and what enters the layers, for "state".
+Row SlowPlace(const Weights& weights, const GraphFeatures& graph, const StateFeatures& state, int device);
+Row SlowJoint(const Weights& weights, const GraphFeatures& graph, const StateFeatures& state, const Row& embedding,
+              const Row& condition, const Observation& devices);
+
+// sum_k strength_k prior_k of one choice.
+double SlowPrior(const Weights& weights, const std::string& head, const Row& condition, const Observation& observation,
+                 std::size_t choice);
 
 }  // namespace millrace::testing

@@ -3,7 +3,7 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/optimize/polished_source.h"
-#include "millrace/policy/message_passing.h"
+#include "millrace/policy/learned_policy.h"
 #include "millrace/policy/model_file.h"
 #include "millrace/rollout/sampled_source.h"
 #include "millrace/search/searches.h"
@@ -23,7 +23,7 @@ std::unique_ptr<CandidateSource> MakeGFlowNet(const SourceSettings& settings) {
   options.threads = settings.threads;
   if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
   const std::string weights = settings.weights.empty() ? FindModelFile(kGFlowNetWeights) : settings.weights;
-  return MakeSampledSource(std::shared_ptr<const Policy>(MakeMessagePassingPolicy(ReadWeights(weights))), options);
+  return MakeSampledSource(std::shared_ptr<const Policy>(ReadLearnedPolicy(weights)), options);
 }
 
 std::unique_ptr<CandidateSource> MakePolishedGFlowNet(const SourceSettings& settings) {

@@ -11,12 +11,8 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kFeatures = kGroupFeatures;
-constexpr std::size_t kPriors = kGroupPriors;
 static_assert(kDeviceChoiceFeatures == kGroupFeatures && kDeviceChoicePriors == kGroupPriors,
               "both heads run through the same loops");
-
-constexpr float kLeastPrior = -1e4f;
-constexpr float kMostLogit = 1e9f;
 
 struct Layers {
   const float* features;  // by block of kLanes outputs x feature x kLanes
@@ -24,18 +20,6 @@ struct Layers {
   const float* hidden_bias;
   const float* out;
 };
-
-// In the same order for every instruction set.
-MILLRACE_INLINE float Sum(const float* lanes) {
-  const Vector<4> four =
-      (VectorAt<4>(lanes) + VectorAt<4>(lanes + 8)) + (VectorAt<4>(lanes + 4) + VectorAt<4>(lanes + 12));
-  return (four[0] + four[2]) + (four[1] + four[3]);
-}
-
-MILLRACE_INLINE float Bounded(float logit) {
-  const float above = logit > -kMostLogit ? logit : -kMostLogit;
-  return above < kMostLogit ? above : kMostLogit;
-}
 
 // sums[choice] += W input[choice] for a layer of kHidden outputs; `inputs` numbers per choice.
 template <int Width, int Choices>
@@ -84,11 +68,9 @@ MILLRACE_INLINE void ScoreTile(const Layers& layers, const ChoicesToScore& choic
       }
       VectorAt<Width>(products + lane) = product;
     }
-    float logit = Sum(products);
-    const float* priors = choices.priors + (start + static_cast<std::size_t>(c)) * kPriors;
-    for (std::size_t k = 0; k < kPriors; ++k)
-      logit += choices.strengths[k] * (priors[k] > kLeastPrior ? priors[k] : kLeastPrior);
-    logits[start + static_cast<std::size_t>(c)] = Bounded(logit);
+    const float* priors = choices.priors + (start + static_cast<std::size_t>(c)) * kGroupPriors;
+    logits[start + static_cast<std::size_t>(c)] =
+        BoundedLogit(SumOfLanes(products) + PriorScore(priors, choices.strengths));
   }
 }
 

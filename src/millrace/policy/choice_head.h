@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "millrace/env/observation.h"
 #include "millrace/policy/linear_layer.h"
 #include "millrace/policy/weights.h"
 
@@ -12,11 +13,26 @@
 // multiplications each. The formulas are in message_passing.h.
 namespace millrace {
 
+// What heuristics say of a choice, at the strengths given to them.
+MILLRACE_INLINE float PriorScore(const float* priors, const float* strengths) {
+  constexpr float kLeast = -1e4f;
+  float score = 0;
+  for (int k = 0; k < kGroupPriors; ++k) score += strengths[k] * (priors[k] > kLeast ? priors[k] : kLeast);
+  return score;
+}
+
+// Cut off beyond 1e9; not-a-number counts as the least.
+MILLRACE_INLINE float BoundedLogit(float logit) {
+  constexpr float kMost = 1e9f;
+  const float above = logit > -kMost ? logit : -kMost;
+  return above < kMost ? above : kMost;
+}
+
 // What the choices of one step are scored from. Those marked so lie in a LaneArray.
 struct ChoicesToScore {
   std::span<const std::int32_t> ids;  // groups, or devices
   const float* features = nullptr;    // by choice x 16
-  const float* priors = nullptr;      // by choice x 4; below -1e4 they count as that
+  const float* priors = nullptr;      // by choice x 4; see PriorScore
   const float* first = nullptr;   // LaneArray; by id x kHidden: what of the first layer is known of it before any step
   const float* shared = nullptr;  // LaneArray; kHidden: likewise for all choices of this step
   const float* strengths = nullptr;  // of the priors
@@ -27,7 +43,7 @@ class ChoiceHead {
  public:
   ChoiceHead(const Weights& weights, const std::string& name);
 
-  // logits.size() == choices.ids.size(). They are finite: beyond 1e9 they are cut off.
+  // logits.size() == choices.ids.size(). See BoundedLogit.
   void Score(const ChoicesToScore& choices, std::span<float> logits) const;
 
  private:

@@ -7,6 +7,7 @@
 
 #include "millrace/errors/interrupt.h"
 #include "millrace/policy/message_passing.h"
+#include "millrace/policy/row_operations.h"
 #include "millrace/vector/vector_loops.h"
 
 namespace millrace {
@@ -55,19 +56,6 @@ MILLRACE_INLINE void Gather(const Neighbours& from, std::size_t first, std::size
   }
 }
 
-// relu(z * (1 + scale) + shift), in place.
-template <int Width>
-MILLRACE_INLINE void Modulate(const float* scale, const float* shift, std::size_t rows, float* z) {
-  const Vector<Width> zero = {};
-  for (std::size_t row = 0; row < rows; ++row, z += kWidth) {
-    for (int at = 0; at < kWidth; at += Width) {
-      Vector<Width>& value = VectorAt<Width>(z + at);
-      const Vector<Width> moved = value + value * VectorAt<Width>(scale + at) + VectorAt<Width>(shift + at);
-      value = moved > zero ? moved : zero;
-    }
-  }
-}
-
 LaneArray ApplyToOne(const LinearLayer& layer, const LaneArray& input) {
   LaneArray output(static_cast<std::size_t>(layer.outputs()));
   layer.Apply(input.data(), 1, Then::kNothing, output.data());
@@ -98,8 +86,6 @@ MessagePassingEncoder::MessagePassingEncoder(const Weights& weights)
 void MessagePassingEncoder::Pass(const Round& round, const GraphFeatures& graph, const LaneArray& condition,
                                  LaneArray& embeddings) const {
   static const auto gather = BestOf<&Gather<kLanesOfBaseline>, &Gather<kLanesOfAvx2>, &Gather<kLanesOfAvx512>>();
-  static const auto modulate =
-      BestOf<&Modulate<kLanesOfBaseline>, &Modulate<kLanesOfAvx2>, &Modulate<kLanesOfAvx512>>();
   const auto groups = static_cast<std::size_t>(graph.num_groups);
   LaneArray forward(groups * kMessage), backward(groups * kMessage);
   round.forward.message.Apply(embeddings.data(), groups, Then::kNothing, forward.data());
@@ -121,7 +107,7 @@ void MessagePassingEncoder::Pass(const Round& round, const GraphFeatures& graph,
     gather(predecessors, first, rows, mixed.data() + kWidth);
     gather(successors, first, rows, mixed.data() + kWidth + 2 * kMessage);
     round.mix.Apply(mixed.data(), rows, Then::kNothing, z.data());
-    modulate(scale.data(), shift.data(), rows, z.data());
+    Modulate(scale, shift, kWidth, rows, z.data());
     round.out.Apply(z.data(), rows, Then::kNothing, change.data());
     for (std::size_t at = 0; at < rows * kWidth; ++at) own[at] += change.data()[at];
   }

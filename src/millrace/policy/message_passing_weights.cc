@@ -44,8 +44,8 @@ std::vector<std::pair<std::string, std::vector<std::int64_t>>> MessagePassingSha
 
 Weights InitialMessagePassingWeights(Random& random) {
   Weights weights = Layout().Start("mpnn", random);
-  StartStrengths(weights, "group", {0.9, 0.3, 27, 0.2});
-  StartStrengths(weights, "device", {18, 7.5, 25, 0.13});
+  StartStrengths(weights, "group", kGroupStartStrengths);
+  StartStrengths(weights, "device", kDeviceStartStrengths);
   return weights;
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "millrace/env/observation.h"
 #include "millrace/policy/weights.h"
 #include "millrace/random/random.h"
 
@@ -22,6 +25,8 @@ class NetworkLayout {
   void AddWeight(const std::string& layer, int outputs, int inputs, int sum_inputs);
   void AddZeroWeight(const std::string& layer, int outputs, int inputs);
   void AddBias(const std::string& layer, int outputs);
+  void AddNorm(const std::string& layer, int width);  // a weight that starts at 1 and a bias
+  void AddZeros(const std::string& name, int count);
 
   // NAME.embed, .condition, .features, .hidden, .out and .strength of a head (message_passing.h) whose first layer also
   // adds up `more_inputs`.
@@ -34,16 +39,25 @@ class NetworkLayout {
   struct Entry {
     std::string name;
     std::vector<std::int64_t> shape;
-    int sum_inputs = 0;  // 0: starts at zero
+    int sum_inputs = 0;  // 0: starts at `start`
+    float start = 0;
   };
   std::vector<Entry> entries_;
 };
+
+// An entry of the metadata. Throws InvalidInput where it is not there.
+const std::string& StatedBy(const Weights& weights, const std::string& what);
 
 // Version 1 of every architecture is the one this program knows. Throws InvalidInput for any other, and for another
 // architecture.
 void CheckArchitecture(const Weights& weights, const std::string& architecture);
 
-// Sets NAME.strength.bias to the logarithms of these strengths.
-void StartStrengths(Weights& weights, const std::string& head, const std::vector<double>& strengths);
+// Strengths of the priors of ObserveGroups and ObserveDevices that training starts from: a random search found them to
+// give good samples without any training.
+inline constexpr std::array<double, kGroupPriors> kGroupStartStrengths = {0.9, 0.3, 27, 0.2};
+inline constexpr std::array<double, kDeviceChoicePriors> kDeviceStartStrengths = {18, 7.5, 25, 0.13};
+
+// Sets HEAD.strength.bias to the logarithms of these strengths.
+void StartStrengths(Weights& weights, const std::string& head, std::span<const double> strengths);
 
 }  // namespace millrace

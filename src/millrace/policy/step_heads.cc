@@ -65,12 +65,25 @@ LaneArray ConditionNetwork::Of(const GraphFeatures& graph, double temperature) c
   return condition;
 }
 
+StrengthLayer::StrengthLayer(const Weights& weights, const std::string& head)
+    : weight_(weights.Get(head + ".strength.weight", {kGroupPriors, kCondition})),
+      bias_(weights.Get(head + ".strength.bias", {kGroupPriors})) {}
+
+LaneArray StrengthLayer::Of(const LaneArray& condition) const {
+  LaneArray strengths(kGroupPriors);
+  for (std::size_t k = 0; k < kGroupPriors; ++k) {
+    float sum = bias_.values[k];
+    for (std::size_t i = 0; i < kCondition; ++i) sum += weight_.values[k * kCondition + i] * condition.data()[i];
+    strengths.data()[k] = std::exp(std::clamp(sum, -kMostLogStrength, kMostLogStrength));
+  }
+  return strengths;
+}
+
 StepHeads::Head::Head(const Weights& weights, const std::string& name)
     : embed(weights, name + ".embed", kWidth, kHidden, LinearLayer::Bias::kOwn),
       condition(weights, name + ".condition", kCondition, kHidden, LinearLayer::Bias::kNone),
       choice(weights, name),
-      strength_weight(weights.Get(name + ".strength.weight", {kGroupPriors, kCondition})),
-      strength_bias(weights.Get(name + ".strength.bias", {kGroupPriors})) {}
+      strength(weights, name) {}
 
 LaneArray StepHeads::Head::FirstByGroup(const LaneArray& embeddings, std::size_t groups,
                                         const LaneArray& condition_of) const {
@@ -79,17 +92,6 @@ LaneArray StepHeads::Head::FirstByGroup(const LaneArray& embeddings, std::size_t
   condition.Apply(condition_of.data(), 1, LinearLayer::Then::kNothing, conditioned.data());
   for (std::size_t at = 0; at < groups * kHidden; ++at) first.data()[at] += conditioned.data()[at % kHidden];
   return first;
-}
-
-LaneArray StepHeads::Head::Strengths(const LaneArray& condition_of) const {
-  LaneArray strengths(strength_bias.values.size());
-  for (std::size_t k = 0; k < strength_bias.values.size(); ++k) {
-    float sum = strength_bias.values[k];
-    for (std::size_t i = 0; i < kCondition; ++i)
-      sum += strength_weight.values[k * kCondition + i] * condition_of.data()[i];
-    strengths.data()[k] = std::exp(std::clamp(sum, -kMostLogStrength, kMostLogStrength));
-  }
-  return strengths;
 }
 
 StepHeads::StepHeads(const Weights& weights)
@@ -106,8 +108,8 @@ std::unique_ptr<PreparedPolicy> StepHeads::Prepare(std::shared_ptr<const StepHea
   tables->group_first = heads->group_.FirstByGroup(embeddings, groups, condition);
   tables->no_more = LaneArray(kHidden);
   tables->device_group_first = heads->device_.FirstByGroup(embeddings, groups, condition);
-  tables->group_strengths = heads->group_.Strengths(condition);
-  tables->device_strengths = heads->device_.Strengths(condition);
+  tables->group_strengths = heads->group_.strength.Of(condition);
+  tables->device_strengths = heads->device_.strength.Of(condition);
   LaneArray between(devices * kHidden);
   tables->device_first = LaneArray(devices * kHidden);
   heads->device_first_.Apply(graph.devices.data(), devices, LinearLayer::Then::kRelu, between.data());

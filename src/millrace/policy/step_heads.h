@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "millrace/env/graph_features.h"
 #include "millrace/policy/choice_head.h"
@@ -23,6 +24,16 @@ class ConditionNetwork {
   LinearLayer first_, second_;
 };
 
+// exp(clamp(NAME.strength c, -8, 8)): how much each heuristic prior counts.
+class StrengthLayer {
+ public:
+  StrengthLayer(const Weights& weights, const std::string& head);
+  LaneArray Of(const LaneArray& condition) const;  // kGroupPriors
+
+ private:
+  WeightTensor weight_, bias_;
+};
+
 // Immutable and shared between threads.
 class StepHeads {
  public:
@@ -42,11 +53,10 @@ class StepHeads {
 
     // groups x kHidden: embed h + condition c.
     LaneArray FirstByGroup(const LaneArray& embeddings, std::size_t groups, const LaneArray& condition_of) const;
-    LaneArray Strengths(const LaneArray& condition_of) const;
 
     LinearLayer embed, condition;
     ChoiceHead choice;
-    WeightTensor strength_weight, strength_bias;
+    StrengthLayer strength;
   };
 
   Head group_, device_;

@@ -44,6 +44,13 @@ MILLRACE_INLINE Vector<Width>& VectorAt(float* address) {
   return *reinterpret_cast<Vector<Width>*>(address);
 }
 
+// Sum of kLanes floats at an aligned address, in the same order for every instruction set.
+MILLRACE_INLINE float SumOfLanes(const float* lanes) {
+  const Vector<4> four =
+      (VectorAt<4>(lanes) + VectorAt<4>(lanes + 8)) + (VectorAt<4>(lanes + 4) + VectorAt<4>(lanes + 12));
+  return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
 // Floats at an address for vectors of any width, as many as asked for, rounded up to whole kLanes; 0 at first.
 class LaneArray {
  public:

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/env/graph_features.h"
+#include "millrace/env/observation.h"
+#include "millrace/policy/message_passing.h"
+#include "millrace/policy/network_layout.h"
+#include "millrace/policy/state_features.h"
+#include "millrace/policy/topoformer.h"
+
+namespace millrace {
+namespace {
+
+void AddLayer(NetworkLayout& layout, const std::string& layer, int heads) {
+  layout.AddNorm(layer + ".norm.0", kWidth);
+  for (const char* part : {".query", ".key", ".value"})
+    layout.AddWeight(layer + part, heads * kAttention, kWidth, 2 * kWidth);
+  layout.AddZeros(layer + ".edge.weight", kDirectRelations);
+  layout.AddWeight(layer + ".join", kWidth, heads * kAttention, 2 * heads * kAttention);
+  layout.AddBias(layer + ".join", kWidth);
+  layout.AddNorm(layer + ".norm.1", kWidth);
+  layout.AddWeight(layer + ".first", kFeedForward, kWidth, kWidth);
+  layout.AddBias(layer + ".first", kFeedForward);
+  layout.AddZeroWeight(layer + ".scale", kFeedForward, kCondition);
+  layout.AddZeroWeight(layer + ".shift", kFeedForward, kCondition);
+  layout.AddWeight(layer + ".out", kWidth, kFeedForward, 2 * kFeedForward);
+  layout.AddBias(layer + ".out", kWidth);
+}
+
+void AddGraphHeads(NetworkLayout& layout) {
+  layout.AddHead("group", kGroupFeatures, kGroupPriors, 0);
+  layout.AddHead("device", kDeviceChoiceFeatures, kDeviceChoicePriors, kHidden);
+  layout.AddWeight("device.device.0", kHidden, kDeviceFeatures, kDeviceFeatures);
+  layout.AddBias("device.device.0", kHidden);
+  layout.AddWeight("device.device.1", kHidden, kHidden, kWidth + kCondition + kDeviceChoiceFeatures + kHidden);
+  layout.AddBias("device.device.1", kHidden);
+}
+
+void AddStateHeads(NetworkLayout& layout) {
+  layout.AddWeight("place.0", kHidden, kDeviceFeatures + kStateDeviceFeatures, kDeviceFeatures + kStateDeviceFeatures);
+  layout.AddBias("place.0", kHidden);
+  layout.AddWeight("place.1", kHidden, kHidden, kHidden);
+  layout.AddBias("place.1", kHidden);
+  layout.AddHead("joint", kDeviceChoiceFeatures, kDeviceChoicePriors, kHidden);
+  layout.AddWeight("joint.place", kHidden, kHidden, kWidth + kCondition + kDeviceChoiceFeatures + kHidden);
+  layout.AddZeroWeight("group.strength", kGroupPriors, kCondition);
+  layout.AddBias("group.strength", kGroupPriors);
+}
+
+NetworkLayout Layout(Encodes encodes) {
+  const bool state = encodes == Encodes::kState;
+  const int inputs = kNodeFeatures + (state ? kStateGroupFeatures + kHidden : 0);
+  NetworkLayout layout;
+  layout.AddWeight("condition.0", kCondition, 1 + kGlobalFeatures, 1 + kGlobalFeatures);
+  layout.AddBias("condition.0", kCondition);
+  layout.AddWeight("condition.1", kCondition, kCondition, kCondition);
+  layout.AddBias("condition.1", kCondition);
+  layout.AddWeight("input", kWidth, kNodeFeatures, inputs);
+  layout.AddBias("input", kWidth);
+  if (state) {
+    layout.AddWeight("input.state", kWidth, kStateGroupFeatures, inputs);
+    layout.AddWeight("input.place", kWidth, kHidden, inputs);
+  }
+  for (int l = 0; l < kTopoformerLayers; ++l)
+    AddLayer(layout, "layer." + std::to_string(l), kRelations + (state ? kChainRelations : 0));
+  layout.AddNorm("norm", kWidth);
+  if (state)
+    AddStateHeads(layout);
+  else
+    AddGraphHeads(layout);
+  return layout;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> TopoformerShapes(Encodes encodes) {
+  return Layout(encodes).Shapes();
+}
+
+Weights InitialTopoformerWeights(Encodes encodes, Random& random) {
+  Weights weights = Layout(encodes).Start("topoformer", random);
+  weights.metadata["encodes"] = encodes == Encodes::kState ? "state" : "graph";
+  StartStrengths(weights, "group", kGroupStartStrengths);
+  StartStrengths(weights, encodes == Encodes::kState ? "joint" : "device", kDeviceStartStrengths);
+  return weights;
+}
+
+}  // namespace millrace
