@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "millrace/formats/machine_json.h"
 #include "millrace/report/progress_bar.h"
@@ -12,6 +13,7 @@
 #include "millrace/report/text.h"
 #include "millrace/report/write.h"
 #include "millrace/target/profile_cache.h"
+#include "millrace/trainer_program.h"
 #include "millrace/verb.h"
 
 namespace millrace::cli {
@@ -22,6 +24,7 @@ struct Options {
   std::string machine = "this";
   std::string output = "millrace-out";
   bool no_profile = false;
+  std::optional<double> finetune;
   OptimizeOptions optimize;
 };
 
@@ -33,6 +36,17 @@ int Run(const CommandLine& line, Options options) {
   options.optimize.sources.threads = ThreadsOf(line.common);
   options.optimize.profile = !options.no_profile;
   options.optimize.records = (std::filesystem::path(options.output) / "records.jsonl").string();
+  if (options.finetune) {
+    TrainerProgram();
+    FinetuneRequest request;
+    request.seconds = *options.finetune;
+    request.weights = WeightsOf(options.optimize.sources);
+    request.folder = (std::filesystem::path(options.output) / "finetune").string();
+    request.seed = line.common.seed;
+    options.optimize.adapt = [&machine, request](const ComputationGraph& graph) {
+      return Finetune(graph, machine, request);
+    };
+  }
   ProgressBar bar(line.common.quiet);
   const OptimizeResult result =
       Optimize(loaded, machine, options.optimize,
@@ -76,6 +90,9 @@ void AddOptimize(CommandLine& line) {
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
   verb->add_option("--weights", optimize.sources.weights, "Weights of the learned sampler instead of those that ship");
+  verb->add_option("--finetune", options->finetune,
+                   "Adapt the learned sampler to this graph for so many seconds first (needs millrace-train)")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--time-limit", optimize.time_limit, "Seconds for the whole run, profiling too")
       ->check(CLI::PositiveNumber);
   verb->add_flag("--quick", optimize.quick, "Less of everything: a first answer in seconds");

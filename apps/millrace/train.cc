@@ -4,12 +4,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "millrace/errors/errors.h"
+#include "millrace/trainer_program.h"
 #include "millrace/verb.h"
 
 // millrace train KIND: hands everything to millrace-train, which lies beside this program. Only that one is linked with
@@ -18,13 +18,7 @@ namespace millrace::cli {
 namespace {
 
 int RunTrainer(const std::vector<std::string>& words) {
-  std::error_code failed;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  const std::string program = (self.parent_path() / "millrace-train").string();
-  if (failed || !std::filesystem::exists(program, failed)) {
-    throw WorkFailed(program +
-                     " is not built: configure with libtorch (Debian: libtorch-dev) and build millrace-train");
-  }
+  const std::string program = TrainerProgram();
   std::vector<char*> arguments;
   arguments.push_back(const_cast<char*>(program.c_str()));  // execv takes what it does not change
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));

@@ -275,6 +275,11 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
   pool_options.keep_per_source = KeepPerSource(result.graph);
   pool_options.seed = options.seed;
   pool_options.sources = options.sources;
+  if (options.adapt) {
+    progress("finetune", 0, 1);
+    pool_options.sources.weights = options.adapt(result.graph);
+    progress("finetune", 1, 1);
+  }
   if (std::isfinite(deadline.Left())) pool_options.seconds = effort.source_share * deadline.Left();
   Pool pool = MakePool(*proxy, FusionChoices(*proxy), pool_options,
                        [&progress](int done, int total) { progress("propose", done, total); });

@@ -31,8 +31,11 @@ struct OptimizeOptions {
   std::size_t top_k = 16;                  // candidates measured
   std::vector<std::string> methods;        // candidate sources; empty: AnySizeSourceNames
   SourceSettings sources;                  // of the learned ones
-  std::optional<double> time_limit;        // for the whole run
-  bool quick = false;                      // fewer samples, rounds and shorter profiling
+  // Makes weights for the graph with the times the proxy goes by, before plans are drawn; returns their file. Empty:
+  // none.
+  std::function<std::string(const ComputationGraph&)> adapt;
+  std::optional<double> time_limit;  // for the whole run
+  bool quick = false;                // fewer samples, rounds and shorter profiling
   std::uint64_t seed = 0;
   bool profile = true;        // measure ops first, on targets that execute the model
   std::string profile_cache;  // file of earlier profiles; empty: none

@@ -22,8 +22,7 @@ std::unique_ptr<CandidateSource> MakeGFlowNet(const SourceSettings& settings) {
   options.softmax_temperature = kGFlowNetSoftmaxTemperature;
   options.threads = settings.threads;
   if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
-  const std::string weights = settings.weights.empty() ? FindModelFile(kGFlowNetWeights) : settings.weights;
-  return MakeSampledSource(std::shared_ptr<const Policy>(ReadLearnedPolicy(weights)), options);
+  return MakeSampledSource(std::shared_ptr<const Policy>(ReadLearnedPolicy(WeightsOf(settings))), options);
 }
 
 std::unique_ptr<CandidateSource> MakePolishedGFlowNet(const SourceSettings& settings) {
@@ -42,6 +41,10 @@ std::vector<std::string> SourceNames() {
 
 bool HasWeights(const SourceSettings& settings) {
   return !settings.weights.empty() || LookForModelFile(kGFlowNetWeights).has_value();
+}
+
+std::string WeightsOf(const SourceSettings& settings) {
+  return settings.weights.empty() ? FindModelFile(kGFlowNetWeights) : settings.weights;
 }
 
 std::vector<std::string> AnySizeSourceNames(const SourceSettings& settings) {

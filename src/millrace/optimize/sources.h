@@ -23,6 +23,9 @@ std::vector<std::string> SourceNames();
 // Are there weights for the learned ones, named or shipped?
 bool HasWeights(const SourceSettings& settings);
 
+// Their file. Throws InvalidInput where there is none.
+std::string WeightsOf(const SourceSettings& settings);
+
 // Those that take graphs of any size: all but `exact`; without the learned ones where there are no weights for them.
 std::vector<std::string> AnySizeSourceNames(const SourceSettings& settings);
 
