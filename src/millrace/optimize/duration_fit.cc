@@ -212,6 +212,7 @@ class Fitting {
 
 std::vector<double> Exponentials(const std::vector<double>& logs) {
   std::vector<double> values;
+  values.reserve(logs.size());
   for (const double log : logs) values.push_back(std::exp(std::clamp(log, -2.0, 2.0)));
   return values;
 }

@@ -13,7 +13,8 @@ namespace {
 // In mean ops' seconds per mean transfer; the grid takes every pair of them, one constant and one per byte. The best
 // is then moved up and down by ever smaller steps.
 constexpr double kShares[] = {0.1, 0.3, 1, 3, 10};
-constexpr double kLastStep = 0.01;
+constexpr double kFirstStep = 0.5;
+constexpr int kHalvings = 6;
 constexpr std::int64_t kMostVisits = 2'000'000'000;
 constexpr double kFirstShares[] = {0.3, 1, 3};
 constexpr std::size_t kLeastMeasured = 4;
@@ -143,12 +144,14 @@ TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const s
     ask(0, share);
     for (const double other : kShares) ask(share, other);
   }
-  for (double step = 0.5; step > kLastStep; step /= 2) {
+  double step = kFirstStep;
+  for (int halving = 0; halving < kHalvings; ++halving) {
     for (bool better = true; better;) {
       better = false;
       for (const double factor : {1 + step, 1 / (1 + step)})
         better = ask(constant * factor, byte) || ask(constant, byte * factor) || better;
     }
+    step /= 2;
   }
   if (error > kWorthwhile * error_before) return {{}, error_before, error_before};
   return {GuessOf(means, constant, byte), error_before, error};
