@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "millrace/errors/errors.h"
+#include "millrace/policy/learned_policy.h"
 #include "millrace/policy/message_passing.h"
+#include "millrace/policy/topoformer.h"
 #include "millrace/random/random.h"
 #include "millrace/train/network.h"
 
@@ -75,6 +77,7 @@ struct Learner::State {
   torch::Device device = torch::kCPU;
   std::map<std::string, std::string> metadata;
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
+  bool encodes_states = false;
   std::size_t policy_shapes = 0;  // the first ones; what follows is never shipped
   torch::Tensor flat, gradient, average, first_moment, second_moment;
   Parameters parameters;  // views of `flat`
@@ -97,13 +100,21 @@ struct Learner::State {
 };
 
 Learner::Learner(const Weights& start, const LearnerSettings& settings) : state_(std::make_unique<State>()) {
-  MakeMessagePassingPolicy(start);  // refuses what is no such network
+  MakeLearnedPolicy(start);  // refuses what is no such network
   State& state = *state_;
   state.settings = settings;
   SetThreads(settings.threads);
   if (torch::cuda::is_available()) state.device = torch::Device(torch::kCUDA, 0);
   state.metadata = start.metadata;
-  state.shapes = MessagePassingShapes();
+  state.encodes_states = start.metadata.contains("encodes");
+  if (state.encodes_states) {
+    if (start.metadata.at("encodes") != "state" || settings.log_partition || settings.entropy) {
+      throw InvalidInput("a topoformer is trained by log-partition variance, and where it encodes states, alone");
+    }
+    state.shapes = TopoformerShapes(Encodes::kState);
+  } else {
+    state.shapes = MessagePassingShapes();
+  }
   state.policy_shapes = state.shapes.size();
   Random random(1);
   std::vector<torch::Tensor> pieces;
@@ -135,8 +146,9 @@ std::vector<Predicted> Learner::Predict(const std::vector<Replay>& replays) {
   State& state = *state_;
   Silence silence;
   const torch_warnings::WarningHandlerGuard quiet(&silence);
-  state.outputs =
-      RunNetwork(state.parameters, replays, state.settings.entropy, state.settings.log_partition, state.device);
+  state.outputs = state.encodes_states ? RunStateNetwork(state.parameters, replays, state.device)
+                                       : RunNetwork(state.parameters, replays, state.settings.entropy,
+                                                    state.settings.log_partition, state.device);
   const WeightTensor groups = ToWeightTensor(state.outputs.groups.log_probability, {});
   const WeightTensor devices = ToWeightTensor(state.outputs.devices.log_probability, {});
   std::vector<Predicted> all(replays.size());

@@ -9,6 +9,7 @@
 #include "millrace/policy/weights.h"
 #include "millrace/rollout/step_batch.h"
 #include "millrace/train/objective.h"
+#include "millrace/train/state_steps.h"
 
 // The network under training: its weights, their moving average and the optimiser's moments. Nothing of libtorch shows
 // here, so that what drives training compiles without it.
@@ -19,6 +20,7 @@ struct Replay {
   const GraphFeatures* graph = nullptr;
   double temperature = 1;
   const StepBatch* steps = nullptr;
+  const StateSteps* states = nullptr;  // of all steps, where the network encodes states
 };
 
 struct LearnerSettings {
@@ -29,10 +31,12 @@ struct LearnerSettings {
   int threads = 1;               // of libtorch
 };
 
-// Adam (Kingma and Ba, 2015) on the weights of policy/message_passing.h. On the first CUDA device where there is one.
+// Adam (Kingma and Ba, 2015) on the weights of policy/message_passing.h, or of policy/topoformer.h where it encodes
+// states. On the first CUDA device where there is one.
 class Learner {
  public:
-  // Throws InvalidInput for weights of another architecture or shape.
+  // Throws InvalidInput for weights of another architecture or shape, and for log Z or entropies of a network that
+  // encodes states.
   Learner(const Weights& start, const LearnerSettings& settings);
   ~Learner();
 

@@ -13,6 +13,7 @@ namespace millrace {
 namespace {
 
 SamplerOptions Sampler(const Environment& environment, std::size_t trajectories, const LessonSettings& settings) {
+  if (settings.states) return {.epsilon = settings.epsilon, .recorded_share = 1};
   const double steps = static_cast<double>(trajectories) * environment.num_groups();
   return {.epsilon = settings.epsilon,
           .recorded_share = std::min(settings.recorded_share, settings.most_recorded_steps / steps)};
@@ -63,6 +64,11 @@ std::vector<Trajectory> DrawLesson(const Environment& environment, const Prepare
   std::vector<Trajectory> trajectories =
       SampleTrajectories(environment, policy, settings.trajectories, sampler, random, &lesson.steps);
   Fill(environment, trajectories, temperature, sampler.recorded_share, lesson);
+  if (settings.states) {
+    std::vector<std::vector<Action>> actions;
+    for (const Trajectory& trajectory : trajectories) actions.push_back(trajectory.actions);
+    lesson.states = RecordStates(environment, actions);
+  }
   return trajectories;
 }
 
@@ -72,6 +78,7 @@ void ExampleLesson(const Environment& environment, const PreparedPolicy& policy,
   const SamplerOptions sampler = Sampler(environment, actions.size(), settings);
   Fill(environment, ReplayTrajectories(environment, policy, actions, sampler, random, &lesson.steps), temperature,
        sampler.recorded_share, lesson);
+  if (settings.states) lesson.states = RecordStates(environment, actions);
   lesson.example = true;
 }
 
@@ -82,7 +89,8 @@ Taught Teach(const std::vector<Lesson>& lessons, const Objective& objective, dou
   double own = 0;
   double examples = 0;
   for (const Lesson& lesson : lessons) {
-    replays.push_back({.graph = &lesson.graph, .temperature = lesson.temperature, .steps = &lesson.steps});
+    replays.push_back(
+        {.graph = &lesson.graph, .temperature = lesson.temperature, .steps = &lesson.steps, .states = &lesson.states});
     drawn.push_back(lesson.drawn);
     drawn.back().steps = &lesson.steps;
     (lesson.example ? examples : own) += 1;

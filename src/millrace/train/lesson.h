@@ -19,12 +19,14 @@ struct LessonSettings {
   double recorded_share = 0.25;   // of steps, for the gradient
   int most_recorded_steps = 512;  // about: on large graphs the share is lower
   double epsilon = 0;
+  bool states = false;  // for a network that encodes them: every step is recorded, whatever the share above
 };
 
 struct Lesson {
   GraphFeatures graph;
   StepBatch steps;
-  Drawn drawn;  // its steps are left empty: the lesson has them
+  StateSteps states;  // empty unless asked for
+  Drawn drawn;        // its steps are left empty: the lesson has them
   double temperature = 1;
   bool example = false;   // made from given plans, to be imitated; else drawn by the policy
   double mean_ratio = 0;  // (makespan of HEFT) / (mean makespan of the trajectories)

@@ -12,22 +12,6 @@ namespace millrace {
 namespace {
 
 constexpr std::int64_t kLogPartitionHidden = 32;
-constexpr double kStrengthLimit = 8;
-
-torch::Tensor Floats(const std::vector<float>& values, std::int64_t columns, torch::Device device) {
-  const auto rows = static_cast<std::int64_t>(values.size()) / columns;
-  // The tensor only reads; from_blob asks for a pointer it could write through.
-  return torch::from_blob(const_cast<float*>(values.data()), {rows, columns}, torch::kFloat32)
-      .clone()
-      .to(device, /*non_blocking=*/false);
-}
-
-torch::Tensor Indices(const std::vector<std::int64_t>& values, torch::Device device) {
-  return torch::from_blob(const_cast<std::int64_t*>(values.data()), {static_cast<std::int64_t>(values.size())},
-                          torch::kInt64)
-      .clone()
-      .to(device, /*non_blocking=*/false);
-}
 
 // Edges of one direction, of all graphs: from whom a message comes, to whom it goes.
 struct Edges {
@@ -75,9 +59,7 @@ class Pass {
   Pass(const Parameters& parameters, torch::Device device) : parameters_(parameters), device_(device) {}
 
   torch::Tensor Linear(const std::string& name, const torch::Tensor& x) const {
-    const auto bias = parameters_.find(name + ".bias");
-    return bias == parameters_.end() ? x.mm(Get(name + ".weight").t())
-                                     : torch::addmm(bias->second, x, Get(name + ".weight").t());
+    return millrace::Linear(parameters_, name, x);
   }
 
   // Mean and max over the messages that reach each node, side by side.
@@ -97,7 +79,7 @@ class Pass {
   }
 
   torch::Tensor Strengths(const std::string& head, const torch::Tensor& condition) const {
-    return torch::exp(torch::clamp(Linear(head + ".strength", condition), -kStrengthLimit, kStrengthLimit));
+    return millrace::Strengths(parameters_, head, condition);
   }
 
   // `first`: by choice, what does not depend on the step.
@@ -124,8 +106,6 @@ class Pass {
     }
     return outputs;
   }
-
-  const torch::Tensor& Get(const std::string& name) const { return parameters_.at(name); }
 
  private:
   const Parameters& parameters_;

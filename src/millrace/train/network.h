@@ -3,16 +3,16 @@
 
 #include <torch/torch.h>
 
-#include <map>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "millrace/train/learner.h"
+#include "millrace/train/tensors.h"
 
-// The network of policy/message_passing.h once more, in libtorch: for gradients. A parity test holds the two together.
+// The networks of policy/ once more, in libtorch: for gradients. Parity tests hold the two together.
 namespace millrace {
-
-using Parameters = std::map<std::string, torch::Tensor>;  // by the tensor names of MessagePassingShapes
 
 // By step of all replays, one replay's steps after the other.
 struct ChoiceOutputs {
@@ -30,8 +30,12 @@ struct NetworkOutputs {
 //   log Z = groups x (log_partition.1 relu(log_partition.0 [t, globals, log groups]))
 std::vector<std::pair<std::string, std::vector<std::int64_t>>> LogPartitionShapes();
 
-// All replays at once: their graphs as one graph of several pieces, their choices as one list.
+// policy/message_passing.h. All replays at once: their graphs as one graph of several pieces, their choices as one
+// list.
 NetworkOutputs RunNetwork(const Parameters& parameters, const std::vector<Replay>& replays, bool entropy,
                           bool log_partition, torch::Device device);
+
+// policy/topoformer.h where it encodes states: each replay has them. Neither entropies nor log Z.
+NetworkOutputs RunStateNetwork(const Parameters& parameters, const std::vector<Replay>& replays, torch::Device device);
 
 }  // namespace millrace

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/train/state_steps.h"
+
+#include <cstddef>
+
+#include "millrace/env/observation.h"
+#include "millrace/env/state.h"
+#include "millrace/policy/group_relations.h"
+#include "millrace/policy/state_features.h"
+
+namespace millrace {
+namespace {
+
+void RecordGraph(const Environment& environment, const GraphFeatures& graph, StateSteps& out) {
+  for (const Relation relation : GroupRelations(environment.costed())) {
+    out.relations.push_back(static_cast<std::int64_t>(relation));
+  }
+  const auto groups = static_cast<std::size_t>(graph.num_groups);
+  out.edges.assign(groups * groups, 0);
+  for (std::size_t g = 0; g < groups; ++g) {
+    for (std::int32_t e = graph.predecessor_offsets[g]; e < graph.predecessor_offsets[g + 1]; ++e) {
+      const auto at = static_cast<std::size_t>(e);
+      const auto other = static_cast<std::size_t>(graph.predecessors[at]);
+      out.edges[g * groups + other] = out.edges[other * groups + g] = graph.predecessor_features[at];
+    }
+  }
+}
+
+void RecordState(const State& state, const GraphFeatures& graph, StateFeatures& features, StateSteps& out) {
+  MakeStateFeatures(state, features);
+  out.group_features.insert(out.group_features.end(), features.groups.begin(), features.groups.end());
+  for (std::int64_t d = 0; d < graph.num_devices; ++d) {
+    const auto known = graph.devices.begin() + d * kDeviceFeatures;
+    const auto now = features.devices.begin() + d * kStateDeviceFeatures;
+    out.device_features.insert(out.device_features.end(), known, known + kDeviceFeatures);
+    out.device_features.insert(out.device_features.end(), now, now + kStateDeviceFeatures);
+  }
+  for (const std::int32_t device : state.assignment().placement) {
+    out.placement.push_back(device < 0 ? graph.num_devices : device);
+  }
+  for (const StateFeatures::Link& link : features.links) {
+    out.chained.push_back((out.steps * graph.num_groups + link.behind) * graph.num_groups + link.before);
+  }
+}
+
+void RecordChoices(const State& state, Action taken, Observation& groups, Observation& devices, StateSteps& out) {
+  const Environment& environment = state.environment();
+  ObserveGroups(state, groups);
+  out.ready_priors.insert(out.ready_priors.end(), groups.priors.begin(), groups.priors.end());
+  for (const std::int32_t group : groups.choices) {
+    const auto ready = static_cast<std::int64_t>(out.ready_step.size());
+    out.ready_step.push_back(out.steps);
+    if (group == taken.group) out.taken_ready.push_back(ready);
+    ObserveDevices(state, group, devices);
+    for (const std::int32_t device : devices.choices) {
+      if (group == taken.group && device == taken.device) {
+        out.taken_choice.push_back(static_cast<std::int64_t>(out.choice_ready.size()));
+      }
+      out.choice_ready.push_back(ready);
+      out.choice_group.push_back(out.steps * environment.num_groups() + group);
+      out.choice_device.push_back(out.steps * environment.num_devices() + device);
+    }
+    out.choice_features.insert(out.choice_features.end(), devices.features.begin(), devices.features.end());
+    out.choice_priors.insert(out.choice_priors.end(), devices.priors.begin(), devices.priors.end());
+  }
+}
+
+}  // namespace
+
+StateSteps RecordStates(const Environment& environment, const std::vector<std::vector<Action>>& trajectories) {
+  StateSteps out;
+  const GraphFeatures graph = MakeGraphFeatures(environment);
+  RecordGraph(environment, graph, out);
+  State state(environment);
+  StateFeatures features;
+  Observation groups, devices;
+  for (const std::vector<Action>& actions : trajectories) {
+    state.Clear();
+    for (const Action action : actions) {
+      RecordState(state, graph, features, out);
+      RecordChoices(state, action, groups, devices, out);
+      state.Append(action);
+      ++out.steps;
+    }
+  }
+  return out;
+}
+
+}  // namespace millrace
