@@ -69,6 +69,9 @@ void AddBench(CommandLine& line) {
                    "Weights of the gflownet; without it the ones that came with Millrace");
   verb->add_option("--ppo-weights", sampler.ppo_weights, "Weights trained by PPO, to have ppo among the methods");
   const CLI::Range positive(1e-9, 1e9);
+  verb->add_option("--finetune", options->finetune,
+                   "quality: also the gflownet fine-tuned to each graph of the quick grid for so many seconds")
+      ->check(positive);
   verb->add_option("--temperatures", sampler.temperatures, "Reward temperatures to draw at, with commas between")
       ->delimiter(',')
       ->check(positive);

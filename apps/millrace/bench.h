@@ -19,6 +19,7 @@ struct BenchOptions {
   std::string profile_cache;
   std::vector<std::string> methods;  // only these
   SamplerSettings sampler;
+  double finetune = 0;            // quality: seconds of fine-tuning a graph; 0: without that method
   std::vector<std::string> runs;  // trainings, NAME=STEM: STEM.jsonl is the log, STEM.safetensors the weights
   int updates = 0;                // above 0: run short trainings
   std::string preset;             // file of their settings

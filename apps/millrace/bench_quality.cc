@@ -1,16 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
 
 #include "millrace/bench.h"
 #include "millrace/bench_output.h"
 #include "millrace/experiments/quality_methods.h"
+#include "millrace/optimize/sources.h"
 #include "millrace/report/progress_bar.h"
+#include "millrace/trainer_program.h"
 
 // millrace bench quality: every method's plans over a grid of fresh graphs, by the proxy.
 namespace millrace::cli {
+namespace {
+
+constexpr std::int64_t kDraws = 64;
+
+// One for each instance, in a folder of its own.
+QualityMethod FinetunedMethod(const BenchOptions& options, const std::string& folder) {
+  QualityMethod method;
+  method.method.name = "gflownet-finetuned";
+  method.method.budget.samples = kDraws;
+  method.rival = "gflownet";
+  method.scope = QualityScope::kQuickGrid;
+  method.adapt = [options, folder](const QualityInstance& instance) {
+    FinetuneRequest request;
+    request.seconds = options.finetune;
+    request.weights = WeightsOf({options.sampler.weights, {}, 1});
+    request.folder = fmt::format("{}/{}", folder, instance.seed);
+    request.seed = instance.seed;
+    SamplerSettings tuned = options.sampler;
+    tuned.weights = Finetune(MakeQualityGraph(instance), MakeQualityMachine(instance), request);
+    return MakeGFlowNetSource(tuned);
+  };
+  return method;
+}
+
+}  // namespace
 
 int BenchQuality(const CommandLine& line, const BenchOptions& options) {
-  const std::vector<QualityMethod> methods = MakeQualityMethods(options.methods, options.sampler);
+  std::vector<QualityMethod> methods = MakeQualityMethods(options.methods, options.sampler);
+  const std::string folder =
+      fmt::format("{}/millrace-quality-{}", std::filesystem::temp_directory_path().string(), getpid());
+  if (options.finetune > 0) methods.push_back(FinetunedMethod(options, folder));
   const std::vector<QualityInstance> instances = options.quick ? QuickQualityGrid() : QualityGrid();
   const int threads = ThreadsOf(line);
   BenchAccount account(line, threads);
@@ -25,6 +59,8 @@ int BenchQuality(const CommandLine& line, const BenchOptions& options) {
   const QualityResult result = RunQuality(instances, methods, threads, line.common.seed,
                                           [&bar](int done, int total) { bar.Show("graphs", done, total); });
   bar.Clear();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
   account.Print(QualityTables(result));
   return 0;
 }

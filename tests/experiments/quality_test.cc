@@ -85,7 +85,7 @@ QualityResult SmallRun(int threads) {
   return RunQuality(few,
                     {{Named("heft", MakeHeftReference())},
                      {Named("heuristics", MakeAllHeuristics()), "heft"},
-                     {Named("draws", MakeHeuristic("randomised-list"), 8), "heft", true}},
+                     {Named("draws", MakeHeuristic("randomised-list"), 8), "heft", QualityScope::kFirstOfCell}},
                     threads, 1, [](int, int) {});
 }
 
@@ -103,10 +103,33 @@ TEST(Quality, IsTheSameAtAnyNumberOfThreadsAndLeavesOutWhatItIsTold) {
   }
 }
 
+TEST(Quality, AdaptsASourceToEveryInstanceOfTheQuickGridAlone) {
+  const std::vector<QualityInstance> grid = QualityGrid();
+  const std::vector<QualityInstance> few = {grid[0], grid[1], grid[12]};
+  QualityMethod adapted{Named("adapted", nullptr), "heft", QualityScope::kQuickGrid};
+  std::mutex mutex;
+  std::vector<std::uint64_t> seeds;
+  adapted.adapt = [&](const QualityInstance& instance) -> std::shared_ptr<const CandidateSource> {
+    const std::lock_guard lock(mutex);
+    seeds.push_back(instance.seed);
+    return MakeHeuristic("list");
+  };
+  const QualityResult result = RunQuality(few, {{Named("heft", MakeHeftReference())}, adapted}, 2, 1, [](int, int) {});
+  std::vector<std::uint64_t> expected;
+  for (std::size_t i = 0; i < few.size(); ++i) {
+    EXPECT_EQ(result.outcomes[i][1].has_value(), InQuickGrid(few[i]));
+    if (InQuickGrid(few[i])) expected.push_back(few[i].seed);
+  }
+  EXPECT_FALSE(expected.empty());
+  EXPECT_LT(expected.size(), few.size());
+  EXPECT_THAT(seeds, ::testing::UnorderedElementsAreArray(expected));
+}
+
 // Two instances with made-up makespans: 12, 11, 10 and 20, 20, none.
 QualityResult MadeUp() {
   QualityResult result;
-  result.methods = {{Named("heft", nullptr)}, {Named("a", nullptr), "b"}, {Named("b", nullptr), "", true}};
+  result.methods = {
+      {Named("heft", nullptr)}, {Named("a", nullptr), "b"}, {Named("b", nullptr), "", QualityScope::kFirstOfCell}};
   result.instances = {{60, "4", 0.2, "er", 0, 1}, {200, "4", 5, "er", 1, 2}};
   result.outcomes = {{QualityOutcome{12, 0.1}, QualityOutcome{11, 1}, QualityOutcome{10, 2}},
                      {QualityOutcome{20, 0.1}, QualityOutcome{20, 3}, std::nullopt}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/experiments/quality.h"
 
+#include <chrono>
 #include <utility>
 
 #include "millrace/errors/errors.h"
@@ -10,6 +11,18 @@
 namespace millrace {
 namespace {
 
+bool InScope(QualityScope scope, const QualityInstance& instance) {
+  switch (scope) {
+    case QualityScope::kAll:
+      return true;
+    case QualityScope::kFirstOfCell:
+      return instance.number == 0;
+    case QualityScope::kQuickGrid:
+      return InQuickGrid(instance);
+  }
+  return true;
+}
+
 std::vector<std::optional<QualityOutcome>> RunInstance(const QualityInstance& instance,
                                                        const std::vector<QualityMethod>& methods,
                                                        const Random& random) {
@@ -17,11 +30,15 @@ std::vector<std::optional<QualityOutcome>> RunInstance(const QualityInstance& in
   std::vector<std::optional<QualityOutcome>> outcomes(methods.size());
   for (std::size_t m = 0; m < methods.size(); ++m) {
     StopIfInterrupted();
-    if (methods[m].first_of_cell && instance.number != 0) continue;
+    if (!InScope(methods[m].scope, instance)) continue;
     Random stream = random.Fork(m);
-    const Answer answer = Ask(methods[m].method, costed, costed, stream);
-    if (answer.plans.empty()) throw WorkFailed("method " + methods[m].method.name + " offered no plan");
-    outcomes[m] = QualityOutcome{answer.plans.front().makespan, answer.seconds};
+    Method method = methods[m].method;
+    const auto start = std::chrono::steady_clock::now();
+    if (methods[m].adapt) method.source = methods[m].adapt(instance);
+    const double adapting = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const Answer answer = Ask(method, costed, costed, stream);
+    if (answer.plans.empty()) throw WorkFailed("method " + method.name + " offered no plan");
+    outcomes[m] = QualityOutcome{answer.plans.front().makespan, adapting + answer.seconds};
   }
   return outcomes;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,10 +16,20 @@
 // How good the plans of every method are, by the proxy, over the quality grid. Seconds.
 namespace millrace {
 
+// Which instances a method is run on, where all would take too long.
+enum class QualityScope {
+  kAll,
+  kFirstOfCell,  // graphs of number 0: half of them
+  kQuickGrid     // a tenth
+};
+
 struct QualityMethod {
   Method method;
-  std::string rival = {};      // name of the method that is held against it, having the same time; empty: none
-  bool first_of_cell = false;  // only on graphs of number 0: half of them, where all would take too long
+  std::string rival = {};  // name of the method that is held against it, having the same time; empty: none
+  QualityScope scope = QualityScope::kAll;
+  // Makes the source for one instance, in place of method.source; the seconds it takes are the method's. Called from
+  // several threads.
+  std::function<std::shared_ptr<const CandidateSource>(const QualityInstance&)> adapt = {};
 };
 
 struct QualityOutcome {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/experiments/quality_grid.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/machine/machine.h"
 #include "millrace/workloads/random_graph.h"
 
 namespace millrace {
@@ -18,7 +18,9 @@ constexpr int kGraphs = 2;
 
 bool Unlike(const QualityInstance& instance) { return instance.devices.find('+') != std::string::npos; }
 
-Machine MachineOf(const QualityInstance& instance) {
+}  // namespace
+
+Machine MakeQualityMachine(const QualityInstance& instance) {
   Machine machine;
   machine.name = instance.devices;
   const bool unlike = Unlike(instance);
@@ -35,8 +37,6 @@ Machine MachineOf(const QualityInstance& instance) {
   machine.default_link = DefaultLink{0, 1e9};
   return machine;
 }
-
-}  // namespace
 
 std::vector<QualityInstance> QualityGrid() {
   std::vector<QualityInstance> grid;
@@ -67,14 +67,24 @@ std::vector<QualityInstance> QuickQualityGrid() {
   return quick;
 }
 
-CostedGraph MakeQualityProblem(const QualityInstance& instance) {
+bool InQuickGrid(const QualityInstance& instance) {
+  const std::vector<QualityInstance> quick = QuickQualityGrid();
+  return std::any_of(quick.begin(), quick.end(),
+                     [&](const QualityInstance& other) { return other.seed == instance.seed; });
+}
+
+ComputationGraph MakeQualityGraph(const QualityInstance& instance) {
   RandomGraphOptions options;
   options.ops = instance.ops;
   options.ccr = instance.ccr;
   options.seed = instance.seed;
   if (Unlike(instance)) options.kinds = {{"fast", 1}, {"slow", 2}};
-  const ComputationGraph graph = MakeRandomGraph(instance.family, options);
-  return MakeCostedGraph(*MakeAnalyticCostModel(graph, MachineOf(instance)), SingleOpGroups(graph));
+  return MakeRandomGraph(instance.family, options);
+}
+
+CostedGraph MakeQualityProblem(const QualityInstance& instance) {
+  const ComputationGraph graph = MakeQualityGraph(instance);
+  return MakeCostedGraph(*MakeAnalyticCostModel(graph, MakeQualityMachine(instance)), SingleOpGroups(graph));
 }
 
 }  // namespace millrace

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
+#include "millrace/graph/computation_graph.h"
+#include "millrace/machine/machine.h"
 
 // The grid that plans of all methods are judged on: fresh random graphs, never seen in any training, from where HEFT is
 // nearly optimal to where it is far off.
@@ -36,6 +38,13 @@ std::vector<QualityInstance> QualityGrid();
 // A tenth: every ops x devices x CCR once, families taking turns so that each meets each value of each dimension.
 std::vector<QualityInstance> QuickQualityGrid();
 
+// Is it one of these?
+bool InQuickGrid(const QualityInstance& instance);
+
+ComputationGraph MakeQualityGraph(const QualityInstance& instance);
+Machine MakeQualityMachine(const QualityInstance& instance);
+
+// The graph on the machine, every op by itself.
 CostedGraph MakeQualityProblem(const QualityInstance& instance);
 
 }  // namespace millrace

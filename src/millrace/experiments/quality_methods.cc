@@ -27,7 +27,7 @@ struct Entry {
   std::int64_t samples = 1;
   std::optional<double> seconds = std::nullopt;
   std::string rival = {};
-  bool first_of_cell = false;
+  QualityScope scope = QualityScope::kAll;
 };
 
 MakeOne Named(const char* name) {
@@ -50,7 +50,7 @@ std::vector<Entry> Entries() {
       {"gflownet", MakeGFlowNetSource, kDraws, std::nullopt, "randomised-list"},
       {"gflownet+search-0.1s", Polished(1), 1, 0.1, "anneal-0.1s"},
       {"gflownet+search-1s", Polished(4), 1, 1.0, "anneal-1s"},
-      {"gflownet+search-10s", Polished(4), 1, 10.0, "anneal-10s", true},
+      {"gflownet+search-10s", Polished(4), 1, 10.0, "anneal-10s", QualityScope::kFirstOfCell},
   };
 }
 
@@ -79,7 +79,7 @@ std::vector<QualityMethod> MakeQualityMethods(const std::vector<std::string>& na
     method.method.budget.samples = entry.samples;
     method.method.budget.seconds = entry.seconds;
     method.rival = entry.rival;
-    method.first_of_cell = entry.first_of_cell;
+    method.scope = entry.scope;
     methods.push_back(std::move(method));
   }
   return methods;

@@ -66,6 +66,7 @@ std::vector<Trajectory> DrawLesson(const Environment& environment, const Prepare
   Fill(environment, trajectories, temperature, sampler.recorded_share, lesson);
   if (settings.states) {
     std::vector<std::vector<Action>> actions;
+    actions.reserve(trajectories.size());
     for (const Trajectory& trajectory : trajectories) actions.push_back(trajectory.actions);
     lesson.states = RecordStates(environment, actions);
   }
