@@ -11,7 +11,7 @@
 // whatever the number of rows, so a row's result depends on nothing but the row.
 namespace millrace {
 
-// Immutable once made. The number of outputs must be a multiple of kLanes.
+// Immutable once made. Outputs are filled up to a multiple of kLanes by ones that are 0; outputs() counts these, too.
 class LinearLayer {
  public:
   enum class Bias { kNone, kOwn };

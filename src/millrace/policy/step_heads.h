@@ -27,8 +27,8 @@ class ConditionNetwork {
 // exp(clamp(NAME.strength c, -8, 8)): how much each heuristic prior counts.
 class StrengthLayer {
  public:
-  StrengthLayer(const Weights& weights, const std::string& head);
-  LaneArray Of(const LaneArray& condition) const;  // kGroupPriors
+  StrengthLayer(const Weights& weights, const std::string& head, int priors = kGroupPriors);
+  LaneArray Of(const LaneArray& condition) const;  // as many as there are priors
 
  private:
   WeightTensor weight_, bias_;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/heuristics/placed_list.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include "millrace/heuristics/upward_rank.h"
+
+namespace millrace {
+namespace {
+
+std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
+
+// A group whose inputs are there, waiting for its device. The greater one starts first.
+struct Waiting {
+  double priority = 0;
+  double since = 0;
+  std::int32_t position = 0;  // topological
+  std::int32_t group = 0;
+
+  bool operator<(const Waiting& other) const {
+    return std::tuple(priority, -since, -position) < std::tuple(other.priority, -other.since, -other.position);
+  }
+};
+
+// Something happens at a cluster of devices: a group's inputs have arrived, or (group -1) units have become free.
+struct Event {
+  double time = 0;
+  std::int32_t cluster = 0;
+  std::int32_t group = -1;
+
+  bool operator>(const Event& other) const {
+    return std::tuple(time, cluster, group) > std::tuple(other.time, other.cluster, other.group);
+  }
+};
+
+class Executor {
+ public:
+  Executor(const CostedGraph& costed, std::span<const int> placement, std::span<const double> priorities)
+      : costed_(costed),
+        placement_(placement),
+        priorities_(priorities),
+        positions_(TopologicalPositions(costed)),
+        missing_(At(costed.num_groups)),
+        arrival_(missing_.size(), 0.0),
+        unit_free_(At(costed.topology.num_units), 0.0),
+        queues_(At(costed.num_devices)),
+        devices_of_(At(costed.topology.num_memories)) {
+    for (int device = 0; device < costed.num_devices; ++device) devices_of_[Cluster(device)].push_back(device);
+    schedule_.assignment.placement.assign(placement.begin(), placement.end());
+    schedule_.assignment.sequence.reserve(missing_.size());
+    schedule_.timeline.start.resize(missing_.size());
+    schedule_.timeline.finish.resize(missing_.size());
+  }
+
+  PlacedSchedule Run() {
+    for (std::int32_t group = 0; group < costed_.num_groups; ++group) {
+      missing_[At(group)] = static_cast<std::int32_t>(costed_.Predecessors(group).size());
+      if (missing_[At(group)] == 0) events_.push({0, ClusterOf(group), group});
+    }
+    while (!events_.empty()) {
+      // Everything that happens at one time in one cluster is known before anything starts there.
+      const Event first = events_.top();
+      while (!events_.empty() && events_.top().time == first.time && events_.top().cluster == first.cluster) {
+        const std::int32_t group = events_.top().group;
+        events_.pop();
+        if (group < 0) continue;
+        const double priority = priorities_.empty() ? 0.0 : priorities_[At(group)];
+        queues_[At(placement_[At(group)])].push({priority, first.time, positions_[At(group)], group});
+      }
+      while (StartBest(first.cluster, first.time)) {
+      }
+    }
+    return std::move(schedule_);
+  }
+
+ private:
+  // Devices that share a unit, also through a third, share a memory, and nothing else makes them.
+  std::size_t Cluster(int device) const { return At(costed_.topology.memory_of[At(device)]); }
+  std::int32_t ClusterOf(std::int32_t group) const { return costed_.topology.memory_of[At(placement_[At(group)])]; }
+
+  std::span<const std::int32_t> UnitsOf(int device) const {
+    const Topology& topology = costed_.topology;
+    return std::span(topology.device_units)
+        .subspan(At(topology.device_offsets[At(device)]), At(topology.UnitsOf(device)));
+  }
+
+  bool StartBest(std::int32_t cluster, double now) {
+    int best = -1;
+    for (const int device : devices_of_[At(cluster)]) {
+      const auto& queue = queues_[At(device)];
+      if (queue.empty() || (best >= 0 && !(queues_[At(best)].top() < queue.top()))) continue;
+      const std::span<const std::int32_t> units = UnitsOf(device);
+      if (std::all_of(units.begin(), units.end(), [this, now](std::int32_t u) { return unit_free_[At(u)] <= now; }))
+        best = device;
+    }
+    if (best < 0) return false;
+    const std::int32_t group = queues_[At(best)].top().group;
+    queues_[At(best)].pop();
+    Start(group, best, now);
+    return true;
+  }
+
+  void Start(std::int32_t group, int device, double now) {
+    const double finish = now + costed_.Seconds(group, device);
+    schedule_.assignment.sequence.push_back(group);
+    schedule_.timeline.start[At(group)] = now;
+    schedule_.timeline.finish[At(group)] = finish;
+    schedule_.timeline.makespan = std::max(schedule_.timeline.makespan, finish);
+    for (const std::int32_t unit : UnitsOf(device)) unit_free_[At(unit)] = finish;
+    if (finish > now) events_.push({finish, static_cast<std::int32_t>(Cluster(device)), -1});
+    for (const GroupEdge& edge : costed_.Successors(group)) {
+      double& arrival = arrival_[At(edge.group)];
+      arrival = std::max(arrival, finish + costed_.TransferSeconds(edge.bytes, device, placement_[At(edge.group)]));
+      if (--missing_[At(edge.group)] == 0) events_.push({arrival, ClusterOf(edge.group), edge.group});
+    }
+  }
+
+  const CostedGraph& costed_;
+  std::span<const int> placement_;
+  std::span<const double> priorities_;
+  std::vector<int> positions_;
+  std::vector<std::int32_t> missing_;  // by group: predecessors that have not started
+  std::vector<double> arrival_;        // by group: of its inputs, of those known
+  std::vector<double> unit_free_;
+  std::vector<std::priority_queue<Waiting>> queues_;  // by device
+  std::vector<std::vector<int>> devices_of_;          // by cluster
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  PlacedSchedule schedule_;
+};
+
+}  // namespace
+
+PlacedSchedule SchedulePlaced(const CostedGraph& costed, std::span<const int> placement,
+                              std::span<const double> priorities) {
+  return Executor(costed, placement, priorities).Run();
+}
+
+}  // namespace millrace

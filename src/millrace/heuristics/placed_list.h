@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "millrace/cost/costed_graph.h"
+#include "millrace/plan/plan.h"
+#include "millrace/simulate/timeline.h"
+
+// List scheduling of groups whose devices are given: the ready queue of a framework's executor.
+namespace millrace {
+
+struct PlacedSchedule {
+  Assignment assignment;  // the placement it was given, and the order in which groups start
+  Timeline timeline;      // of the executor; the linear proxy is never later
+};
+
+// Runs through time: whenever a device's units are all free it starts, of the groups whose inputs have reached it, the
+// one of the highest priority; equal ones by the time they became ready, then topological order. Devices with no
+// common unit do not wait for each other. `priorities` by group; empty: all equal. Every group must be able to run
+// where it is placed. O((groups + edges) log groups + groups x devices that share units).
+PlacedSchedule SchedulePlaced(const CostedGraph& costed, std::span<const int> placement,
+                              std::span<const double> priorities);
+
+}  // namespace millrace
