@@ -14,6 +14,7 @@
 #include "millrace/verb.h"
 #include "millrace/workloads/models.h"
 #include "millrace/workloads/random_graph.h"
+#include "millrace/workloads/training_graph.h"
 
 // millrace generate NAME -o FILE: a random graph, or a well-known network.
 namespace millrace::cli {
@@ -24,6 +25,7 @@ struct GenerateOptions {
   std::string output;
   RandomGraphOptions random;
   ModelOptions model;
+  bool training = false;
   std::vector<std::string> kinds;
   std::vector<std::string> random_flags;  // those given that only random families have
   std::vector<std::string> model_flags;   // those given that only models have
@@ -97,8 +99,11 @@ int Generate(const CommandLine& line, GenerateOptions& options) {
     RefuseFlags(options.name, options.random_flags, "random graphs");
     options.model.seed = line.common.seed;
     options.model.draw_weights = onnx;
+    if (options.training && onnx) {
+      throw InvalidInput(options.output + ": a training graph cannot be run; write it to a .json file");
+    }
     const Model model = MakeModel(options.name, options.model);
-    graph = GraphOfModel(model);
+    graph = options.training ? TrainingGraphOf(model) : GraphOfModel(model);
     StopIfInterrupted();
     if (onnx) WriteOnnx(model, options.output);
   }
@@ -159,6 +164,7 @@ void AddModelFlags(CLI::App* verb, GenerateOptions& options) {
   };
   flag("--batch-normalization", model.keep_batch_normalization,
        "Keep batch normalisation as ops of its own instead of folding it into the convolutions");
+  flag("--training", options.training, "The graph of a training step: forward, loss, backward, update");
   flag("--split-layer-normalization", model.split_layer_normalization, "Spell layer normalisation in elementary ops");
 }
 

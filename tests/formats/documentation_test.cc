@@ -76,8 +76,8 @@ TEST(Documentation, ItsFusionTableIsTheOneInForce) {
       at = end;
     }
   }
-  EXPECT_EQ(anchors, 3);
-  EXPECT_EQ(elementwise, 31);
+  EXPECT_EQ(anchors, 5);
+  EXPECT_EQ(elementwise, 44);
   EXPECT_EQ(kMostOpsPerGroup, 16U);
 }
 

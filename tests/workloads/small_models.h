@@ -23,6 +23,12 @@ inline ModelOptions SmallOptions(const std::string& name) {
     options.vocabulary = 50;
     options.batch = 2;
     options.chunks = 4;
+  } else if (name == "rnnlm" || name == "gnmt") {
+    options.layers = 3;
+    options.hidden = 16;
+    options.sequence = 5;
+    options.vocabulary = 50;
+    options.batch = 2;
   } else if (name == "towers") {
     options.hidden = 32;
     options.batch = 5;

@@ -7,38 +7,18 @@
 namespace millrace {
 namespace {
 
-constexpr std::array kAnchors = {"Conv", "Gemm", "MatMul"};
-constexpr std::array kElementwise = {"Abs",
-                                     "Add",
-                                     "BatchNormalization",
-                                     "Clip",
-                                     "Div",
-                                     "Dropout",
-                                     "Elu",
-                                     "Erf",
-                                     "Exp",
-                                     "Gelu",
-                                     "HardSigmoid",
-                                     "HardSwish",
-                                     "Identity",
-                                     "LayerNormalization",
-                                     "LeakyRelu",
-                                     "Log",
-                                     "Max",
-                                     "Min",
-                                     "Mul",
-                                     "Neg",
-                                     "PRelu",
-                                     "Pow",
-                                     "Reciprocal",
-                                     "Relu",
-                                     "Sigmoid",
-                                     "Softmax",
-                                     "Softplus",
-                                     "Sqrt",
-                                     "Sub",
-                                     "Sum",
-                                     "Tanh"};
+constexpr std::array kAnchors = {"Conv", "ConvGradInput", "ConvGradWeight", "Gemm", "MatMul"};
+constexpr std::array kElementwise = {"Abs",         "AbsGrad",       "Add",         "BatchNormalization",
+                                     "Clip",        "ClipGrad",      "Div",         "DivGrad",
+                                     "Dropout",     "Elu",           "EluGrad",     "Erf",
+                                     "ErfGrad",     "Exp",           "Gelu",        "GeluGrad",
+                                     "HardSigmoid", "HardSwish",     "Identity",    "LayerNormalization",
+                                     "LeakyRelu",   "LeakyReluGrad", "Log",         "Max",
+                                     "Min",         "Mul",           "Neg",         "PRelu",
+                                     "Pow",         "PowGrad",       "Reciprocal",  "Relu",
+                                     "ReluGrad",    "Sigmoid",       "SigmoidGrad", "Softmax",
+                                     "SoftmaxGrad", "Softplus",      "Sqrt",        "SqrtGrad",
+                                     "Sub",         "Sum",           "Tanh",        "TanhGrad"};
 
 std::string Label(const ComputationGraph& graph, OpId op) {
   return "op " + std::to_string(op) + " '" + graph.op(op).name + "' (" + graph.op(op).type + ")";

@@ -19,7 +19,9 @@ enum class FusionRole {
 };
 
 // By ONNX operator name. Anchors: Conv, Gemm, MatMul. Elementwise: activations, arithmetic, inference normalisation by
-// channel (BatchNormalization) and over the last axis (LayerNormalization, Softmax).
+// channel (BatchNormalization) and over the last axis (LayerNormalization, Softmax). Of the names that training graphs
+// have beside ONNX's (workloads/training_graph.h), the two gradients of a convolution are anchors and those of
+// elementwise ops and Softmax elementwise.
 FusionRole FusionRoleOf(std::string_view op_type);
 
 // The most ops one group may hold.

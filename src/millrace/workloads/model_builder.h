@@ -89,7 +89,9 @@ class ModelBuilder {
   int Transpose(int x, const std::vector<std::int64_t>& permutation);
   int Flatten(int x);  // all but the first dimension become one
   int Squeeze(int x, std::int64_t axis);
+  int StopGradient(int x);  // an Identity that training graphs take nothing back through
   int Slice(int x, std::int64_t axis, std::int64_t begin, std::int64_t end);
+  std::vector<int> Split(int x, std::int64_t axis, std::int64_t parts);  // equal ones
   int Gather(int x, int indices, std::int64_t axis);
   int ReduceMean(int x);                              // over the last dimension, which stays with size 1
   int LayerNormalization(int x, bool split = false);  // over the last dimension, with scale and shift

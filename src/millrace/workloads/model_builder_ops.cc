@@ -170,6 +170,12 @@ int ModelBuilder::Squeeze(int x, std::int64_t axis) {
   return AddNode("Squeeze", {x, Integers("Squeeze.axes", {axis})}, shape);
 }
 
+int ModelBuilder::StopGradient(int x) {
+  const int y = Elementwise("Identity", x);
+  model_.nodes.back().name = NextName("stop_gradient");
+  return y;
+}
+
 int ModelBuilder::Slice(int x, std::int64_t axis, std::int64_t begin, std::int64_t end) {
   Shape shape = ShapeOf(x);
   Expect(0 <= begin && begin < end && end <= shape.at(static_cast<std::size_t>(axis)), "Slice", "it is out of range");
@@ -177,6 +183,18 @@ int ModelBuilder::Slice(int x, std::int64_t axis, std::int64_t begin, std::int64
   const int begins = Integers("Slice.starts", {begin});
   const int ends = Integers("Slice.ends", {end});
   return AddNode("Slice", {x, begins, ends, Integers("Slice.axes", {axis})}, shape);
+}
+
+std::vector<int> ModelBuilder::Split(int x, std::int64_t axis, std::int64_t parts) {
+  Shape shape = ShapeOf(x);
+  std::int64_t& size = shape.at(static_cast<std::size_t>(axis));
+  Expect(size % parts == 0, "Split", "the dimension does not split into equal parts");
+  size /= parts;
+  BeginNode("Split", {x}, {{"axis", axis}});
+  std::vector<int> pieces;
+  pieces.reserve(static_cast<std::size_t>(parts));
+  for (std::int64_t part = 0; part < parts; ++part) pieces.push_back(AddOutput(shape));
+  return pieces;
 }
 
 int ModelBuilder::Gather(int x, int indices, std::int64_t axis) {

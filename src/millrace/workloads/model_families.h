@@ -13,6 +13,8 @@ Model MakeSqueezenet(const ModelOptions& options);
 Model MakeMobilenetV2(const ModelOptions& options);
 Model MakeBertBase(const ModelOptions& options);
 Model MakeLstmLm(const ModelOptions& options);
+Model MakeRnnlm(const ModelOptions& options);
+Model MakeGnmt(const ModelOptions& options);
 Model MakeTowers(const ModelOptions& options);
 
 }  // namespace millrace

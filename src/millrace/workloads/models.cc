@@ -29,6 +29,8 @@ const std::vector<Family>& Families() {
        MakeBertBase,
        {"batch", "layers", "hidden", "heads", "sequence", "vocabulary", "split-layer-normalization"}},
       {"lstm_lm", MakeLstmLm, {"batch", "layers", "hidden", "sequence", "vocabulary", "chunks"}},
+      {"rnnlm", MakeRnnlm, {"batch", "layers", "hidden", "sequence", "vocabulary"}},
+      {"gnmt", MakeGnmt, {"batch", "layers", "hidden", "sequence", "vocabulary"}},
       {"towers", MakeTowers, {"batch", "layers", "hidden", "towers"}},
   };
   return families;

@@ -17,8 +17,14 @@
 //   squeezenet     Iandola et al. 2016, version 1.1; 224 x 224
 //   mobilenet_v2   Sandler et al. 2018; 224 x 224
 //   bert_base      Devlin et al. 2019, with pooler, every token attended to; inputs are int64 ids of tokens and
-//   segments lstm_lm        the medium language model of Zaremba et al. 2014; input int64 ids, sequence x batch towers
-//   eight towers of four small Gemm + Relu on one input, concatenated
+//                  segments
+//   lstm_lm        the medium language model of Zaremba et al. 2014; input int64 ids, sequence x batch
+//   towers         eight towers of four small Gemm + Relu on one input, concatenated
+//
+// The families of the GO paper beside inception_v3, unrolled into primitive ops (sizes: go_workloads.h):
+//
+//   rnnlm          LSTM language model; input int64 ids, all samples of a step, then those of the next
+//   gnmt           translation with attention, Wu et al. 2016; inputs as rnnlm's, source and target
 //
 // The convolutional ones take float32 images, batch x 3 x image x image, and give batch x 1000 logits.
 namespace millrace {
