@@ -12,25 +12,12 @@
 
 #include "millrace/env/observation.h"
 #include "millrace/env/state.h"
+#include "millrace/env/state_key.h"
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
-#include "millrace/plan/chain_graph.h"
 
 namespace millrace {
 namespace {
-
-// What tells states apart: the device of every group, then what each unit runs.
-using StateKey = std::vector<std::int32_t>;
-
-StateKey KeyOf(const State& state) {
-  const Assignment& assignment = state.assignment();
-  StateKey key(assignment.placement.begin(), assignment.placement.end());
-  for (const std::vector<int>& chain : UnitChains(state.environment().costed().topology, assignment)) {
-    key.push_back(-1);
-    key.insert(key.end(), chain.begin(), chain.end());
-  }
-  return key;
-}
 
 struct Visited {
   State state;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "millrace/env/reward.h"
 #include "millrace/errors/errors.h"
+#include "millrace/rollout/remembered_policy.h"
 
 namespace millrace {
 namespace {
@@ -61,8 +63,10 @@ void Scale(double share, Derivative& derivative) {
 std::vector<Trajectory> DrawLesson(const Environment& environment, const PreparedPolicy& policy, double temperature,
                                    const LessonSettings& settings, const Random& random, Lesson& lesson) {
   const SamplerOptions sampler = Sampler(environment, static_cast<std::size_t>(settings.trajectories), settings);
-  std::vector<Trajectory> trajectories =
-      SampleTrajectories(environment, policy, settings.trajectories, sampler, random, &lesson.steps);
+  // Encoding a state is dear, and trajectories share their first ones.
+  const std::unique_ptr<PreparedPolicy> remembering = settings.states ? Remembering(policy) : nullptr;
+  std::vector<Trajectory> trajectories = SampleTrajectories(environment, remembering ? *remembering : policy,
+                                                            settings.trajectories, sampler, random, &lesson.steps);
   Fill(environment, trajectories, temperature, sampler.recorded_share, lesson);
   if (settings.states) {
     std::vector<std::vector<Action>> actions;

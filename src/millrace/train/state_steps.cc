@@ -2,9 +2,11 @@
 #include "millrace/train/state_steps.h"
 
 #include <cstddef>
+#include <map>
 
 #include "millrace/env/observation.h"
 #include "millrace/env/state.h"
+#include "millrace/env/state_key.h"
 #include "millrace/policy/group_relations.h"
 #include "millrace/policy/state_features.h"
 
@@ -39,30 +41,42 @@ void RecordState(const State& state, const GraphFeatures& graph, StateFeatures& 
     out.placement.push_back(device < 0 ? graph.num_devices : device);
   }
   for (const StateFeatures::Link& link : features.links) {
-    out.chained.push_back((out.steps * graph.num_groups + link.behind) * graph.num_groups + link.before);
+    out.linked.push_back(out.states * graph.num_groups + link.behind);
+    out.linked_to.push_back(out.states * graph.num_groups + link.before);
   }
 }
 
-void RecordChoices(const State& state, Action taken, Observation& groups, Observation& devices, StateSteps& out) {
+void RecordChoices(const State& state, Observation& groups, Observation& devices, StateSteps& out) {
   const Environment& environment = state.environment();
   ObserveGroups(state, groups);
   out.ready_priors.insert(out.ready_priors.end(), groups.priors.begin(), groups.priors.end());
   for (const std::int32_t group : groups.choices) {
-    const auto ready = static_cast<std::int64_t>(out.ready_step.size());
-    out.ready_step.push_back(out.steps);
-    if (group == taken.group) out.taken_ready.push_back(ready);
+    const auto ready = static_cast<std::int64_t>(out.ready_state.size());
+    out.ready_state.push_back(out.states);
     ObserveDevices(state, group, devices);
     for (const std::int32_t device : devices.choices) {
-      if (group == taken.group && device == taken.device) {
-        out.taken_choice.push_back(static_cast<std::int64_t>(out.choice_ready.size()));
-      }
       out.choice_ready.push_back(ready);
-      out.choice_group.push_back(out.steps * environment.num_groups() + group);
-      out.choice_device.push_back(out.steps * environment.num_devices() + device);
+      out.choice_group.push_back(out.states * environment.num_groups() + group);
+      out.choice_device.push_back(out.states * environment.num_devices() + device);
     }
     out.choice_features.insert(out.choice_features.end(), devices.features.begin(), devices.features.end());
     out.choice_priors.insert(out.choice_priors.end(), devices.priors.begin(), devices.priors.end());
   }
+}
+
+// Where the choices of a recorded state begin.
+struct Recorded {
+  std::int64_t state = 0;
+  std::size_t choice = 0;
+};
+
+void Take(Action action, Recorded at, const Environment& environment, StateSteps& out) {
+  const std::int64_t group = at.state * environment.num_groups() + action.group;
+  const std::int64_t device = at.state * environment.num_devices() + action.device;
+  std::size_t choice = at.choice;
+  while (out.choice_group[choice] != group || out.choice_device[choice] != device) ++choice;
+  out.taken_ready.push_back(out.choice_ready[choice]);
+  out.taken_choice.push_back(static_cast<std::int64_t>(choice));
 }
 
 }  // namespace
@@ -74,13 +88,18 @@ StateSteps RecordStates(const Environment& environment, const std::vector<std::v
   State state(environment);
   StateFeatures features;
   Observation groups, devices;
+  std::map<StateKey, Recorded> known;
   for (const std::vector<Action>& actions : trajectories) {
     state.Clear();
     for (const Action action : actions) {
-      RecordState(state, graph, features, out);
-      RecordChoices(state, action, groups, devices, out);
+      const auto [entry, first] = known.try_emplace(KeyOf(state), Recorded{out.states, out.choice_ready.size()});
+      if (first) {
+        RecordState(state, graph, features, out);
+        RecordChoices(state, groups, devices, out);
+        ++out.states;
+      }
+      Take(action, entry->second, environment, out);
       state.Append(action);
-      ++out.steps;
     }
   }
   return out;

@@ -7,36 +7,38 @@
 #include "millrace/env/environment.h"
 #include "millrace/env/graph_features.h"
 
-// All states along given trajectories of one problem as flat arrays: what the gradient of a network that reads the
-// whole state at every step (policy/topoformer.h, "state") needs. Index types are libtorch's. Steps are those of the
-// first trajectory, then those of the second, and so on; `groups` and `devices` are the problem's numbers of them.
+// The states along given trajectories of one problem as flat arrays: what the gradient of a network that reads the
+// whole state at every step (policy/topoformer.h, "state") needs. A state that several steps are made in is there once.
+// Index types are libtorch's. Steps are those of the first trajectory, then those of the second, and so on; `groups`
+// and `devices` are the problem's numbers of them.
 namespace millrace {
 
 struct StateSteps {
-  std::int64_t steps = 0;
+  std::int64_t states = 0;
   std::vector<std::int64_t> relations;  // groups x groups: GroupRelations
   std::vector<float> edges;             // groups x groups: the feature of the edge between them; 0: none
 
-  std::vector<float> group_features;    // steps x groups x kStateGroupFeatures
-  std::vector<float> device_features;   // steps x devices x (kDeviceFeatures + kStateDeviceFeatures)
-  std::vector<std::int64_t> placement;  // steps x groups; `devices` where not placed
-  std::vector<std::int64_t> chained;    // (step x groups + i) x groups + j for every j right before i on a chain
+  std::vector<float> group_features;    // states x groups x kStateGroupFeatures
+  std::vector<float> device_features;   // states x devices x (kDeviceFeatures + kStateDeviceFeatures)
+  std::vector<std::int64_t> placement;  // states x groups; `devices` where not placed
+  std::vector<std::int64_t> linked;     // state x groups + i, for every i right behind another on a chain,
+  std::vector<std::int64_t> linked_to;  // and state x groups + that one
 
-  // Ready groups, step by step.
-  std::vector<std::int64_t> ready_step;
+  // Ready groups, state by state.
+  std::vector<std::int64_t> ready_state;
   std::vector<float> ready_priors;        // by ready group x kGroupPriors
   std::vector<std::int64_t> taken_ready;  // by step: which of them was taken
 
   // Choices of a device, for each ready group.
   std::vector<std::int64_t> choice_ready;   // index into the ready groups
-  std::vector<std::int64_t> choice_group;   // step x groups + group
-  std::vector<std::int64_t> choice_device;  // step x devices + device
+  std::vector<std::int64_t> choice_group;   // state x groups + group
+  std::vector<std::int64_t> choice_device;  // state x devices + device
   std::vector<float> choice_features;       // by choice x kDeviceChoiceFeatures
   std::vector<float> choice_priors;         // by choice x kDeviceChoicePriors
   std::vector<std::int64_t> taken_choice;   // by step
 };
 
-// Every action must be on offer in its state. Memory goes with steps x groups x (groups + devices).
+// Every action must be on offer in its state. Memory goes with states x groups x (groups + devices).
 StateSteps RecordStates(const Environment& environment, const std::vector<std::vector<Action>>& trajectories);
 
 }  // namespace millrace
