@@ -2,7 +2,7 @@
 #include "millrace/bench.h"
 #include "millrace/bench_output.h"
 #include "millrace/experiments/exactness.h"
-#include "millrace/policy/message_passing.h"
+#include "millrace/policy/learned_policy.h"
 #include "millrace/policy/model_file.h"
 #include "millrace/report/progress_bar.h"
 
@@ -12,7 +12,7 @@ namespace millrace::cli {
 int BenchExactness(const CommandLine& line, const BenchOptions& options) {
   const std::string weights =
       options.sampler.weights.empty() ? FindModelFile("gflownet.safetensors") : options.sampler.weights;
-  const std::unique_ptr<Policy> policy = MakeMessagePassingPolicy(ReadWeights(weights));
+  const std::unique_ptr<Policy> policy = ReadLearnedPolicy(weights);
   ExactnessOptions exactness;
   exactness.seed = line.common.seed;
   if (!options.sampler.temperatures.empty()) exactness.temperatures = options.sampler.temperatures;

@@ -17,8 +17,10 @@ TEST(Exactness, FindsUniformChoicesAsFarFromTheRewardAsUniformChoices) {
   ASSERT_EQ(tables[0].rows.size(), options.temperatures.size());
   double before = 2;
   for (const std::vector<Cell>& row : tables[0].rows) {
-    EXPECT_EQ(row[1].numbers, row[4].numbers);
-    EXPECT_EQ(row[3].numbers, row[5].numbers);
+    EXPECT_EQ(row[1].numbers, row[6].numbers);
+    EXPECT_EQ(row[3].numbers, row[7].numbers);
+    EXPECT_LT(row[4].numbers[0], row[1].numbers[0] / 2);
+    EXPECT_LE(row[5].numbers[0], row[2].numbers[0]);
     EXPECT_LT(row[1].numbers[0], before);  // the hotter the reward, the more alike are its plans
     before = row[1].numbers[0];
     EXPECT_GE(row[2].numbers[0], row[1].numbers[0]);

@@ -8,6 +8,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/interrupt.h"
+#include "millrace/experiments/feature_fit.h"
 #include "millrace/experiments/quality_grid.h"
 #include "millrace/experiments/summary.h"
 #include "millrace/rollout/exact_distribution.h"
@@ -74,10 +75,11 @@ std::vector<Table> Exactness(const Policy& policy, const ExactnessOptions& optio
   Table one_by_one{"problems",
                    "",
                    {"problem", "plans", "states", "temperature", "total variation", "KL(P || R/Z)", "log Z",
-                    "uniform: total variation"},
+                    "features allow: total variation", "uniform: total variation"},
                    {},
                    true};
   std::vector<Distances> of_policy(options.temperatures.size()), of_uniform(options.temperatures.size());
+  std::vector<std::vector<double>> of_features(options.temperatures.size());
   for (std::size_t p = 0; p < problems.size(); ++p) {
     StopIfInterrupted();
     const Environment environment(*problems[p].costed);
@@ -90,25 +92,29 @@ std::vector<Table> Exactness(const Policy& policy, const ExactnessOptions& optio
       const RewardFit plain_fit = FitToReward(environment, plain, temperature);
       of_policy[t].Add(fit);
       of_uniform[t].Add(plain_fit);
+      of_features[t].push_back(FitFeatures(environment, temperature).total_variation);
       one_by_one.rows.push_back({Words(problems[p].name), Count(distribution.plans.size()),
                                  Count(static_cast<std::size_t>(distribution.states)), Number(temperature, 3),
                                  Number(fit.total_variation, 4), Number(fit.divergence, 4),
-                                 Number(fit.log_partition, 4), Number(plain_fit.total_variation, 4)});
+                                 Number(fit.log_partition, 4), Number(of_features[t].back(), 4),
+                                 Number(plain_fit.total_variation, 4)});
     }
     progress(static_cast<int>(p + 1), static_cast<int>(problems.size()));
   }
-  Table by_temperature{"by temperature",
-                       fmt::format("Exact plan probabilities against R / Z on {} graphs of {} to {} ops.",
-                                   problems.size(), options.fewest_ops, options.most_ops),
-                       {"temperature", "total variation, mean", "worst", "KL(P || R/Z), mean",
-                        "uniform: total variation, mean", "uniform: KL, mean"},
-                       {}};
+  Table by_temperature{
+      "by temperature",
+      fmt::format("Exact plan probabilities against R / Z on {} graphs of {} to {} ops.", problems.size(),
+                  options.fewest_ops, options.most_ops),
+      {"temperature", "total variation, mean", "worst", "KL(P || R/Z), mean", "features allow: total variation, mean",
+       "features allow: worst", "uniform: total variation, mean", "uniform: KL, mean"},
+      {}};
   for (std::size_t t = 0; t < options.temperatures.size(); ++t) {
     by_temperature.rows.push_back(
         {Number(options.temperatures[t], 3), Number(Mean(of_policy[t].variation), 3),
          Number(*std::max_element(of_policy[t].variation.begin(), of_policy[t].variation.end()), 3),
-         Number(Mean(of_policy[t].divergence), 3), Number(Mean(of_uniform[t].variation), 3),
-         Number(Mean(of_uniform[t].divergence), 3)});
+         Number(Mean(of_policy[t].divergence), 3), Number(Mean(of_features[t]), 3),
+         Number(*std::max_element(of_features[t].begin(), of_features[t].end()), 3),
+         Number(Mean(of_uniform[t].variation), 3), Number(Mean(of_uniform[t].divergence), 3)});
   }
   return {by_temperature, one_by_one};
 }

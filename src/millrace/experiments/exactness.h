@@ -21,8 +21,9 @@ struct ExactnessOptions {
   std::uint64_t seed = 0;
 };
 
-// "by temperature": total variation and divergence of the policy and, to compare, of uniform choices; means and worst
-// over all problems. "problems": one by one. Problems are layered and Erdos-Renyi graphs in turn, at CCR 1, on two
+// "by temperature": total variation and divergence of the policy and, to compare, of uniform choices, and the total
+// variation of the best table over what a policy sees that embeds the graph once (feature_fit.h); means and worst over
+// all problems. "problems": one by one. Problems are layered and Erdos-Renyi graphs in turn, at CCR 1, on two
 // equal devices, or on two and both together as a third that takes 0.6 times as long. Graph i has seed kQualitySeed +
 // 10'000 + options.seed * 1000 + i.
 std::vector<Table> Exactness(const Policy& policy, const ExactnessOptions& options,
