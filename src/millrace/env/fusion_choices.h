@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "millrace/cost/cost_model.h"
+#include "millrace/env/fusion_problem.h"
+#include "millrace/env/merged_groups.h"
 #include "millrace/plan/plan.h"
 
 // The fusion groups of a graph as a row of yes-or-no choices: the first phase of building a plan, before any group is
@@ -24,74 +24,23 @@
 // order.
 namespace millrace {
 
-struct Merge {
-  OpId producer = 0;
-  OpId consumer = 0;
-};
-
-// What all walks over one graph share. Immutable, so threads may share it; the model must outlive it.
-class FusionProblem {
- public:
-  explicit FusionProblem(const CostModel& model);
-
-  const CostModel& model() const { return model_; }
-  const ComputationGraph& graph() const { return model_.graph(); }
-  int num_devices() const { return devices_; }
-  std::span<const Merge> candidates() const { return candidates_; }
-  // Those into the op are num_candidates(op) from first_candidate(op) on.
-  std::size_t first_candidate(OpId op) const { return first_candidates_[static_cast<std::size_t>(op)]; }
-  std::size_t num_candidates(OpId op) const { return num_candidates_[static_cast<std::size_t>(op)]; }
-  int position(OpId op) const { return positions_[static_cast<std::size_t>(op)]; }  // in topological order
-  bool anchor(OpId op) const { return anchors_[static_cast<std::size_t>(op)] != 0; }
-
-  // Seconds of the op alone by device; infinity: cannot run there.
-  std::span<const double> Seconds(OpId op) const {
-    const auto devices = static_cast<std::size_t>(devices_);
-    return std::span(seconds_).subspan(static_cast<std::size_t>(op) * devices, devices);
-  }
-
-  // Ops that must share a device have one number, the id of one of them.
-  OpId tie(OpId op) const { return ties_[static_cast<std::size_t>(op)]; }
-
-  // By device, those open to all ops of the tie.
-  std::span<const char> Open(OpId tie) const {
-    const auto devices = static_cast<std::size_t>(devices_);
-    return std::span(open_).subspan(static_cast<std::size_t>(tie) * devices, devices);
-  }
-
-  // Devices open to a group of several ops for which seconds are stated by kind; null where none are. Overwrites `key`.
-  const std::vector<char>* StatedOpen(std::span<const OpId> ops, std::vector<OpId>& key) const;
-
- private:
-  const CostModel& model_;
-  int devices_;
-  std::vector<Merge> candidates_;
-  std::vector<std::size_t> first_candidates_, num_candidates_;
-  std::vector<std::int32_t> positions_;
-  std::vector<char> anchors_;
-  std::vector<double> seconds_;
-  std::vector<OpId> ties_;
-  std::vector<char> open_;
-  std::map<std::vector<OpId>, std::vector<char>> stated_;
-};
-
 // One walk over the candidates. Groups are named by one of their ops. One state serves one thread; only the
 // constructor, copying and groups() allocate. An answer takes time by the edges of the ops around the next offer, never
 // by the size of the graph.
 class FusionState {
  public:
-  static constexpr int kMostLooks = 1024;
+  static constexpr int kMostLooks = MergedGroups::kMostLooks;
 
   // No choice made, every op single. The problem must outlive the state.
   explicit FusionState(const FusionProblem& problem);
 
   void Clear();
 
-  const FusionProblem& problem() const { return *problem_; }
-  bool done() const { return next_ == problem_->candidates().size(); }
+  const FusionProblem& problem() const { return groups_.problem(); }
+  bool done() const { return next_ == problem().candidates().size(); }
 
   // The merge to be decided now. Not once done().
-  Merge offer() const { return problem_->candidates()[next_]; }
+  Merge offer() const { return problem().candidates()[next_]; }
   std::size_t candidates_passed() const { return next_; }
 
   // Joins the two groups of the offer, under the name of the producer's, or keeps its two ops apart for good.
@@ -101,46 +50,23 @@ class FusionState {
   // The answers so far, by offer: 1 accepted.
   const std::vector<char>& answers() const { return answers_; }
 
-  OpId GroupOf(OpId op) const { return group_[static_cast<std::size_t>(op)]; }
-  int Size(OpId group) const { return sizes_[static_cast<std::size_t>(group)]; }
+  OpId GroupOf(OpId op) const { return groups_.GroupOf(op); }
+  int Size(OpId group) const { return groups_.Size(group); }
 
   // The ops of the offer's two groups together, in execution order. Valid until the next answer.
-  std::span<const OpId> union_ops() const { return union_; }
+  std::span<const OpId> union_ops() const { return groups_.union_ops(); }
 
   // By first op in topological order, ops in execution order: valid groups that have an order.
-  FusionGroups groups() const;
+  FusionGroups groups() const { return groups_.groups(); }
 
  private:
-  template <typename Visit>
-  void ForEachOp(OpId group, Visit visit) const;
-  std::int32_t& Slot(OpId group) { return slots_[static_cast<std::size_t>(group)]; }
-  OpId TieRoot(OpId op);
   void Skip();
-  bool MayMerge(OpId first, OpId second);
   bool JoinsDeclined() const;
-  bool HidesAnOutput() const;
-  bool LeavesADevice(OpId first, OpId second);
-  bool KeepsAnOrder(OpId first, OpId second);
-  template <bool kForward>
-  bool Look(OpId group, OpId from, OpId to);
-  void Reorder(OpId first, OpId second);
 
-  const FusionProblem* problem_;
+  MergedGroups groups_;
   std::size_t next_ = 0;
   std::vector<char> answers_;
-  std::vector<OpId> group_;            // by op
-  std::vector<OpId> ring_;             // by op: the next of its group, around
-  std::vector<std::int32_t> sizes_;    // by group
-  std::vector<OpId> anchor_;           // by group; -1: none
-  std::vector<std::int32_t> slots_;    // by group: its place in an order of all groups
-  std::vector<OpId> tie_parent_;       // by op
-  std::vector<char> open_;             // by tie * devices + device
-  std::vector<char> declined_;         // by candidate
-  std::vector<OpId> union_, sorted_;   // of the offer
-  std::vector<OpId> later_, earlier_;  // groups that an accepted offer moves up and down the order
-  std::vector<std::int32_t> marks_, pool_;
-  std::int32_t mark_ = 0;
-  int looks_ = 0;
+  std::vector<char> declined_;  // by candidate
 };
 
 // The answers that lead to these groups, listed in any order; nothing where no answers do. They must satisfy

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/heuristics/placed_list.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/plan/verify.h"
+#include "tests/reference/random_problem.h"
+
+namespace millrace {
+namespace {
+
+struct PlacedCase {
+  explicit PlacedCase(std::uint64_t seed, bool tidy)
+      : random(seed),
+        graph(testing::RandomGraph(random, Options(tidy))),
+        machine(testing::RandomMachine(random, Options(tidy))),
+        plan(testing::RandomPlan(random, graph, machine, testing::RandomGroups(random, graph))),
+        costed(MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), plan.groups)) {
+    for (int group = 0; group < costed.num_groups; ++group) priorities.push_back(static_cast<double>(random.Below(4)));
+  }
+
+  static testing::RandomProblemOptions Options(bool tidy) {
+    testing::RandomProblemOptions options;
+    options.tidy = tidy;
+    return options;
+  }
+
+  Random random;
+  ComputationGraph graph;
+  Machine machine;
+  Plan plan;
+  CostedGraph costed;
+  std::vector<double> priorities;
+};
+
+TEST(PlacedList, GivesValidPlansThatTheProxyFindsNoLater) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const PlacedCase problem(seed, seed % 2 == 0);
+    const PlacedSchedule schedule = SchedulePlaced(problem.costed, problem.plan.placement, problem.priorities);
+    EXPECT_EQ(schedule.assignment.placement, problem.plan.placement);
+    const Plan plan{problem.costed.groups, schedule.assignment.placement, schedule.assignment.sequence};
+    EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, plan), std::nullopt);
+    const Timeline timeline = MakeTimeline(problem.costed, schedule.assignment);
+    for (std::size_t g = 0; g < timeline.start.size(); ++g)
+      EXPECT_LE(timeline.start[g], schedule.timeline.start[g] * (1 + 1e-12));
+  }
+}
+
+bool ShareUnit(const Topology& topology, int a, int b) {
+  for (auto i = topology.device_offsets[static_cast<std::size_t>(a)];
+       i < topology.device_offsets[static_cast<std::size_t>(a) + 1]; ++i) {
+    for (auto j = topology.device_offsets[static_cast<std::size_t>(b)];
+         j < topology.device_offsets[static_cast<std::size_t>(b) + 1]; ++j) {
+      if (topology.device_units[static_cast<std::size_t>(i)] == topology.device_units[static_cast<std::size_t>(j)])
+        return true;
+    }
+  }
+  return false;
+}
+
+// Of two groups of one device the one that starts first is not behind in priority, or the other was not ready yet. What
+// becomes ready at that very time may be too late: groups of no length end when they start. No device waits where a
+// group could start.
+TEST(PlacedList, StartsTheHighestPriorityOfWhatIsReadyAndNeverWaits) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const PlacedCase problem(seed, true);
+    const CostedGraph& costed = problem.costed;
+    const std::vector<int>& placement = problem.plan.placement;
+    const PlacedSchedule schedule = SchedulePlaced(costed, placement, problem.priorities);
+    const Timeline& timeline = schedule.timeline;
+    std::vector<double> ready(static_cast<std::size_t>(costed.num_groups), 0.0);
+    for (int group = 0; group < costed.num_groups; ++group) {
+      const auto g = static_cast<std::size_t>(group);
+      for (const GroupEdge& edge : costed.Predecessors(group)) {
+        const auto p = static_cast<std::size_t>(edge.group);
+        ready[g] =
+            std::max(ready[g], timeline.finish[p] + costed.TransferSeconds(edge.bytes, placement[p], placement[g]));
+      }
+      EXPECT_GE(timeline.start[g], ready[g]);
+    }
+    for (std::size_t a = 0; a < ready.size(); ++a) {
+      bool waited_for_units = timeline.start[a] == ready[a];
+      for (std::size_t b = 0; b < ready.size(); ++b) {
+        if (a == b || !ShareUnit(costed.topology, placement[a], placement[b])) continue;
+        waited_for_units = waited_for_units || timeline.finish[b] == timeline.start[a];
+        const bool overtaken = timeline.start[b] < timeline.start[a] && ready[a] < timeline.start[b];
+        if (overtaken && placement[a] == placement[b]) {
+          EXPECT_GE(problem.priorities[b], problem.priorities[a]);
+        }
+      }
+      EXPECT_TRUE(waited_for_units);
+    }
+  }
+}
+
+TEST(PlacedList, WithoutPrioritiesTheFirstReadyGoesFirst) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const PlacedCase problem(seed, true);
+    EXPECT_EQ(SchedulePlaced(problem.costed, problem.plan.placement, {}).assignment,
+              SchedulePlaced(problem.costed, problem.plan.placement,
+                             std::vector<double>(static_cast<std::size_t>(problem.costed.num_groups), 7.0))
+                  .assignment);
+  }
+}
+
+}  // namespace
+}  // namespace millrace
