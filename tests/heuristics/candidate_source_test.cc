@@ -111,8 +111,9 @@ INSTANTIATE_TEST_SUITE_P(Heuristics, EveryHeuristic, ::testing::ValuesIn(Heurist
 });
 
 TEST(HeuristicNames, ListThemInTheOrderOfReports) {
-  EXPECT_THAT(HeuristicNames(), ::testing::ElementsAre("sequential", "random", "list", "heft", "heft-append", "cpop",
-                                                       "peft", "etf", "dls", "minmin", "maxmin", "randomised-list"));
+  EXPECT_THAT(HeuristicNames(),
+              ::testing::ElementsAre("sequential", "random", "list", "heft", "heft-append", "cpop", "peft", "etf",
+                                     "dls", "minmin", "maxmin", "randomised-list", "metis", "expert"));
 }
 
 TEST(MakeHeuristic, KnowsNoOtherNames) {

@@ -160,6 +160,13 @@ void CloseDevices(CostedGraph& costed) {
   }
 }
 
+std::int32_t LayerOf(const ComputationGraph& graph, const std::vector<OpId>& group) {
+  for (const OpId op : group) {
+    if (graph.op(op).layer) return *graph.op(op).layer;
+  }
+  return -1;
+}
+
 }  // namespace
 
 CostedGraph MakeCostedGraph(const CostModel& model, FusionGroups groups) {
@@ -182,6 +189,7 @@ CostedGraph MakeCostedGraph(const CostModel& model, FusionGroups groups) {
     double weights = 0;
     for (const OpId op : group) weights += model.graph().op(op).weight_bytes;
     costed.weight_bytes.push_back(weights);
+    costed.layer.push_back(LayerOf(model.graph(), group));
     double fastest = std::numeric_limits<double>::infinity();
     double least_work = fastest;
     for (int device = 0; device < costed.num_devices; ++device) {

@@ -40,6 +40,7 @@ struct CostedGraph {
   std::vector<std::int32_t> colocation;  // groups of one number >= 0 share a device; -1: free
   int num_colocations = 0;
   std::vector<double> weight_bytes;  // by group
+  std::vector<std::int32_t> layer;   // by group: of its first op that states one; -1: none does
 
   std::vector<std::int32_t> predecessor_offsets;
   std::vector<GroupEdge> predecessors;  // distinct groups, ascending

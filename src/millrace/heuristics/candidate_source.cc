@@ -8,6 +8,7 @@
 #include "millrace/errors/interrupt.h"
 #include "millrace/heuristics/gang_choice.h"
 #include "millrace/heuristics/list_schedulers.h"
+#include "millrace/heuristics/placements.h"
 #include "millrace/heuristics/random_schedulers.h"
 
 namespace millrace {
@@ -100,6 +101,8 @@ constexpr std::array kSchedulers = {
     NamedScheduler{"minmin", WithGangChoice<ScheduleMinMin>},
     NamedScheduler{"maxmin", WithGangChoice<ScheduleMaxMin>},
     NamedScheduler{"randomised-list", nullptr},
+    NamedScheduler{"metis", ScheduleMetis},
+    NamedScheduler{"expert", ScheduleExpert},
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ class CandidateSource {
 };
 
 // The heuristics, in the order reports list them: sequential, random, list, heft, heft-append, cpop, peft, etf, dls,
-// minmin, maxmin, randomised-list. `sequential` is the trivial stand-in.
+// minmin, maxmin, randomised-list, metis, expert. `sequential` is the trivial stand-in.
 std::vector<std::string> HeuristicNames();
 
 // Null where no heuristic has that name.
