@@ -16,6 +16,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/plan/chain_graph.h"
 #include "millrace/plan/verify.h"
+#include "millrace/rollout/exact_fused_distribution.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
 
@@ -152,51 +153,20 @@ PlanKey KeyOf(const CostedGraph& costed, const Assignment& assignment) {
   return key;
 }
 
-struct ExactPlan {
+struct KnownPlan {
   double probability = 0;
   double makespan = 0;
 };
-using Exact = std::map<PlanKey, ExactPlan>;
+using Exact = std::map<PlanKey, KnownPlan>;
 
-// All ways to place the groups, with the probability of each under equal chances at either stage.
-void EnumeratePlacing(const State& state, double probability, Exact& plans) {
-  if (state.done()) {
-    ExactPlan& plan = plans[KeyOf(state.environment().costed(), state.assignment())];
-    plan.probability += probability;
-    plan.makespan = state.makespan();
-    return;
+Exact ExactOf(FusedSampler& sampler) {
+  Exact plans;
+  for (const ExactFusedPlan& plan : MakeExactFusedDistribution(sampler).plans) {
+    const auto fused = sampler.environments().For(plan.plan.groups);
+    const PlanKey key = KeyOf(fused->costed, {plan.plan.placement, plan.plan.sequence});
+    EXPECT_TRUE(plans.emplace(key, KnownPlan{plan.probability, plan.makespan}).second) << "a plan is there twice";
   }
-  for (const std::int32_t group : state.ready()) {
-    Observation devices;
-    ObserveDevices(state, group, devices);
-    for (const std::int32_t device : devices.choices) {
-      State next = state;
-      next.Append({group, device});
-      EnumeratePlacing(next, probability / static_cast<double>(state.ready().size() * devices.size()), plans);
-    }
-  }
-}
-
-// The same for fusing and placing, the merges being accepted with the policy's probabilities.
-void EnumerateFusing(const FusionState& state, const FusionPolicy& policy, double probability, Exact& plans) {
-  if (state.done()) {
-    const FusedEnvironment fused(state.problem().model(), state.groups());
-    const std::size_t before = plans.size();
-    Exact placed;
-    EnumeratePlacing(State(fused.environment), probability, placed);
-    plans.insert(placed.begin(), placed.end());
-    EXPECT_EQ(plans.size(), before + placed.size()) << "two rows of answers end in the same groups";
-    return;
-  }
-  MergeObserver observer(state.problem());
-  MergeObservation observation;
-  observer.Observe(state, observation);
-  const double accepting = 1 / (1 + std::exp(-policy.Logit(observation, 1)));
-  FusionState accepted = state, declined = state;
-  accepted.Accept();
-  declined.Decline();
-  EnumerateFusing(accepted, policy, probability * accepting, plans);
-  EnumerateFusing(declined, policy, probability * (1 - accepting), plans);
+  return plans;
 }
 
 // Every plan there is by trying all partitions, placements and orders of chains.
@@ -253,8 +223,8 @@ TEST(FusedSampler, ReachesEveryPlanWithProbabilitiesThatAddUpToOne) {
     const FusionProblem choices(*problem.model);
     if (FusionState(choices).done()) continue;
     ++with_choices;
-    Exact exact;
-    EnumerateFusing(FusionState(choices), *MakeSavingFusionPolicy(0.7), 1, exact);
+    auto sampler = problem.Sampler(0.7, 1);
+    const Exact exact = ExactOf(sampler);
     double sum = 0;
     std::set<PlanKey> reached;
     for (const auto& [key, plan] : exact) {
@@ -280,8 +250,7 @@ TEST(FusedSampler, DrawsPlansAsOftenAsTheProbabilitiesOfBothPhasesSayAndWeighsTh
     const FusionProblem choices(*problem.model);
     auto sampler = problem.Sampler(0.7, kTemperature);
     if (FusionState(choices).done() || sampler.scale().reference_makespan == 0) continue;
-    Exact exact;
-    EnumerateFusing(FusionState(choices), *MakeSavingFusionPolicy(0.7), 1, exact);
+    const Exact exact = ExactOf(sampler);
     if (std::any_of(exact.begin(), exact.end(), [](const auto& plan) { return plan.second.makespan == 0; })) continue;
     ++tried;
     double partition = 0;

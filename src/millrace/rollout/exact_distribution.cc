@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -100,12 +99,18 @@ ExactDistribution MakeExactDistribution(const Environment& environment, const Pr
 
 RewardFit FitToReward(const Environment& environment, const ExactDistribution& distribution, double temperature,
                       RewardForm form) {
-  std::vector<double> log_rewards;
-  double most = -std::numeric_limits<double>::infinity();
+  std::vector<double> probabilities, log_rewards;
+  probabilities.reserve(distribution.plans.size());
+  log_rewards.reserve(distribution.plans.size());
   for (const ExactPlan& plan : distribution.plans) {
+    probabilities.push_back(plan.probability);
     log_rewards.push_back(LogReward(environment, plan.makespan, temperature, form));
-    most = std::max(most, log_rewards.back());
   }
+  return FitToLogRewards(probabilities, log_rewards);
+}
+
+RewardFit FitToLogRewards(std::span<const double> probabilities, std::span<const double> log_rewards) {
+  const double most = *std::max_element(log_rewards.begin(), log_rewards.end());
   double sum = 0;
   for (const double log_reward : log_rewards) sum += std::exp(log_reward - most);
   RewardFit fit;
@@ -113,7 +118,7 @@ RewardFit FitToReward(const Environment& environment, const ExactDistribution& d
   for (std::size_t i = 0; i < log_rewards.size(); ++i) {
     const double log_wanted = log_rewards[i] - fit.log_partition;
     const double wanted = std::exp(log_wanted);
-    const double probability = distribution.plans[i].probability;
+    const double probability = probabilities[i];
     fit.total_variation += std::fabs(probability - wanted) / 2;
     if (probability > 0) fit.divergence += probability * (std::log(probability) - log_wanted);
     if (wanted > 0) fit.mean_log_ratio += wanted * (std::log(probability) - log_wanted);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "millrace/env/environment.h"
@@ -44,5 +45,8 @@ struct RewardFit {
 
 RewardFit FitToReward(const Environment& environment, const ExactDistribution& distribution, double temperature,
                       RewardForm form = RewardForm::kSizeScaled);
+
+// The same of any plans, by plan: the probability of each and its log R. There is at least one.
+RewardFit FitToLogRewards(std::span<const double> probabilities, std::span<const double> log_rewards);
 
 }  // namespace millrace

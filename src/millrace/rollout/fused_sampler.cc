@@ -67,8 +67,17 @@ FusedSampler::FusedSampler(const CostModel& model, std::shared_ptr<const FusionP
   scale_ = RewardScaleOf(FusedEnvironment(model, SingleOpGroups(model.graph())).environment);
 }
 
+double FusedSampler::PlacingTemperature(const Environment& environment) const {
+  return MatchingTemperature(RewardScaleOf(environment), scale_, temperature_);
+}
+
 std::unique_ptr<PreparedPolicy> FusedSampler::Prepare(const Environment& environment) const {
-  return placing_->Prepare(environment, MatchingTemperature(RewardScaleOf(environment), scale_, temperature_));
+  return placing_->Prepare(environment, PlacingTemperature(environment));
+}
+
+FusedSampler::LogAnswers FusedSampler::Answer(const MergeObservation& offered) const {
+  const double logit = fusing_->Logit(offered, temperature_);
+  return {LogSigmoid(logit), LogSigmoid(-logit)};
 }
 
 std::vector<FusedTrajectory> FusedSampler::Sample(int count, const SamplerOptions& options, const Random& random) {

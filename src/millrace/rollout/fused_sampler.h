@@ -58,8 +58,19 @@ class FusedSampler {
   const FusionProblem& problem() const { return problem_; }
   FusedEnvironments& environments() { return environments_; }
 
-  // The placing policy for one contracted graph, which must outlive what is returned.
+  double temperature() const { return temperature_; }
+
+  // The reward temperature that groups of one contracted graph are placed at, and the placing policy for it. The
+  // environment must outlive what is returned.
+  double PlacingTemperature(const Environment& environment) const;
   std::unique_ptr<PreparedPolicy> Prepare(const Environment& environment) const;
+
+  // Log probability of accepting and of declining an offered merge.
+  struct LogAnswers {
+    double accept = 0;
+    double decline = 0;
+  };
+  LogAnswers Answer(const MergeObservation& offered) const;
 
  private:
   class Fuser;
