@@ -30,6 +30,7 @@ constexpr Experiment kExperiments[] = {
     {"real-graphs", "robustness on the real graphs that are kept from training", BenchRealGraphs},
     {"temperature", "quality and diversity of samples by reward and softmax temperature", BenchTemperature},
     {"ablation", "trainings with one objective or another beside each other", BenchAblation},
+    {"go-workloads", "sizes of the training graphs of the GO paper; --quick: of the short ones", BenchGoWorkloads},
     {"exactness", "a sampler's exact plan probabilities against its reward", BenchExactness},
 };
 

@@ -26,9 +26,11 @@ struct BenchOptions {
   std::string output;             // folder for them
 };
 
-// One for each experiment, in a file of its name; those on targets in bench_targets.cc. They return the exit code.
+// One for each experiment, in a file of its name; those on targets in bench_targets.cc, go-... in
+// bench_go.cc. They return the exit code.
 int BenchAblation(const CommandLine& line, const BenchOptions& options);
 int BenchExactness(const CommandLine& line, const BenchOptions& options);
+int BenchGoWorkloads(const CommandLine& line, const BenchOptions& options);
 int BenchQuality(const CommandLine& line, const BenchOptions& options);
 int BenchOnCpu(const CommandLine& line, const BenchOptions& options);  // robustness --cpu
 int BenchRobustness(const CommandLine& line, const BenchOptions& options);

@@ -28,7 +28,7 @@ struct Network {
 
 std::vector<Network> Networks(const NetworksOptions& options) {
   std::vector<Network> networks;
-  for (const std::string& name : ModelNames()) networks.push_back({name, ""});
+  for (const std::string& name : InferenceModelNames()) networks.push_back({name, ""});
   if (!options.data.empty()) {
     const std::filesystem::path folder = std::filesystem::path(options.data) / "onnx_light";
     std::error_code error;

@@ -72,7 +72,7 @@ int BenchOnCpu(const CommandLine& line, const BenchOptions& options) {
           ? std::vector<std::string>{"list", "heft", "etf", "randomised-list", "brkga", "anneal", "gflownet"}
           : options.methods;
   for (const std::string& method : methods) MakeSource(method);  // refuses a name before hours of measuring
-  const std::vector<std::string>& networks = options.models.empty() ? ModelNames() : options.models;
+  const std::vector<std::string>& networks = options.models.empty() ? InferenceModelNames() : options.models;
   const Machine machine = DetectHost();
   BenchAccount account(line, static_cast<int>(machine.devices.size()));
   account.Note(

@@ -145,13 +145,16 @@ void AddModelFlags(CLI::App* verb, GenerateOptions& options) {
   add("--batch", model.batch, "Samples at once");
   add("--image", model.image, "Height and width of the image");
   add("--width", model.width, "Factor on the channels of convolutions");
-  add("--layers", model.layers, "Layers: encoders, LSTMs, Gemms of a tower; 50, 101 or 152 of resnet50");
+  add("--layers", model.layers,
+      "Layers: encoders, LSTMs, Gemms of a tower, normal cells in a row; 50, 101 or 152 of resnet50");
   add("--hidden", model.hidden, "Features of a layer");
   add("--heads", model.heads, "Attention heads");
   add("--sequence", model.sequence, "Steps or tokens");
   add("--vocabulary", model.vocabulary, "Different tokens");
   add("--towers", model.towers, "Towers side by side");
-  add("--chunks", model.chunks, "lstm_lm: pieces of the sequence, each an LSTM op that hands on its state");
+  add("--chunks", model.chunks,
+      "Pieces of the sequence: lstm_lm's LSTM ops that hand on their state, transformer_xl's segments");
+  add("--stacks", model.stacks, "wavenet: stacks that its layers are split into");
   const auto flag = [&](const std::string& name, bool& value, const std::string& description) {
     verb->add_flag_callback(
             name,

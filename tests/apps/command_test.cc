@@ -190,6 +190,20 @@ TEST_F(Command, SimulatesThePlanAModelCarriesOnAnotherMachine) {
   Refuses("simulate other.json --plan planned.onnx --machine homogeneous:4", "another graph");
 }
 
+TEST_F(Command, PlansTheTrainingGraphOfAModel) {
+  Do("generate rnnlm --training --layers 2 --hidden 16 --batch 4 --sequence 3 --vocabulary 20 -o t.json");
+  const Json scheduled = Do("schedule t.json --machine p100x2 --method heft --json -o plan.json").json();
+  EXPECT_GT(scheduled["makespan_seconds"].get<double>(), 0);
+  EXPECT_EQ(Do("simulate t.json --machine p100x2 --plan plan.json --json").json()["feasible"], true);
+  Do("generate wavenet --training --layers 4 --stacks 2 --hidden 8 --sequence 20 -o w.json");
+  Refuses("generate rnnlm --training -o t.onnx", "a training graph cannot be run");
+  Refuses("generate layered --training -o t.json", "--training is for models");
+  Refuses("generate rnnlm --stacks 2 -o t.json", "rnnlm has no stacks");
+  Refuses("generate wavenet --layers 5 --stacks 2 -o t.json", "do not split");
+  const Json table = Do("bench go-workloads --quick --json").json();
+  EXPECT_EQ(table["tables"]["workloads"].size(), 14U);
+}
+
 TEST_F(Command, SaysWhatIsWrongInOneLineAndExitsWithTwo) {
   GenerateGraph();
   Do(std::string("schedule g.json ") + kMachine + " -o plan.json");

@@ -29,6 +29,25 @@ inline ModelOptions SmallOptions(const std::string& name) {
     options.sequence = 5;
     options.vocabulary = 50;
     options.batch = 2;
+  } else if (name == "transformer_xl") {
+    options.layers = 2;
+    options.hidden = 16;
+    options.heads = 2;
+    options.sequence = 15;
+    options.chunks = 3;
+    options.vocabulary = 50;
+    options.batch = 2;
+  } else if (name == "wavenet") {
+    options.layers = 6;
+    options.stacks = 2;
+    options.hidden = 8;
+    options.sequence = 20;
+    options.batch = 2;
+  } else if (name == "amoebanet") {
+    options.layers = 1;
+    options.hidden = 8;
+    options.image = 61;
+    options.batch = 2;
   } else if (name == "towers") {
     options.hidden = 32;
     options.batch = 5;

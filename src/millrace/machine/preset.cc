@@ -13,8 +13,9 @@ namespace {
 constexpr std::string_view kHomogeneous = "homogeneous";
 constexpr int kMostHomogeneous = 1024;
 
-// PCI Express 3.0 x16 moves 15.75e9 bytes/s on the wire; large copies reach about 12e9 of it. A copy is started by the
-// driver and takes about 10 microseconds before the first byte moves.
+// PCI Express 3.0 x16 (base specification 3.0: 8 GT/s a lane, 128b/130b) moves 15.75e9 bytes/s on the wire; large
+// copies reach about 12e9 of it. A copy is started by the driver and takes about 10 microseconds before the first byte
+// moves.
 constexpr double kPcieBandwidth = 12e9;
 constexpr double kPcieLatency = 10e-6;
 
@@ -23,8 +24,8 @@ constexpr double kPcieLatency = 10e-6;
 constexpr double kSocketBandwidth = 9e9;
 constexpr double kSocketLatency = 13e-6;
 
-// Data sheet of the Tesla P100 for PCIe, 16 GB: 9.3e12 flops/s in single precision, HBM2 at 732e9 bytes/s. Launching a
-// kernel costs about 5 microseconds.
+// NVIDIA's data sheet "Tesla P100 PCIe GPU accelerator", 2016, 16 GB: 9.3e12 flops/s in single precision, HBM2 at 732e9
+// bytes/s. Launching a kernel costs about 5 microseconds.
 Device P100(int number, std::string kind, int unit) {
   Device gpu;
   gpu.name = "gpu" + std::to_string(number);

@@ -94,7 +94,7 @@ class Rule {
   }
 
   static std::string RoleOf(std::size_t i) {
-    return i < kRoles.size() ? "/grad/" + std::string(kRoles[i]) : fmt::format("/grad/{}", i);
+    return i < kRoles.size() ? std::string("/grad/").append(kRoles[i]) : fmt::format("/grad/{}", i);
   }
 
  private:
@@ -182,6 +182,8 @@ void SplitBack(Rule& rule) {
 
 void SliceBack(Rule& rule) { rule.Give(0, "Pad", 0, {rule.gradient()}); }
 
+void PadBack(Rule& rule) { rule.Give(0, "Slice", 0, {rule.gradient()}, 2 * rule.SizeOf(0)); }
+
 void ReshapeBack(Rule& rule) { rule.Give(0, "Reshape", 0, {rule.gradient()}, 0); }
 
 void TransposeBack(Rule& rule) { rule.Give(0, "Transpose", 0, {rule.gradient()}); }
@@ -255,6 +257,7 @@ const std::unordered_map<std::string_view, void (*)(Rule&)>& Rules() {
       {"Concat", ConcatBack},
       {"Split", SplitBack},
       {"Slice", SliceBack},
+      {"Pad", PadBack},
       {"Reshape", ReshapeBack},
       {"Flatten", ReshapeBack},
       {"Squeeze", ReshapeBack},

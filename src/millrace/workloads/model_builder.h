@@ -29,7 +29,9 @@ struct Convolution {
   std::int64_t channels = 0;  // it makes
   std::array<std::int64_t, 2> kernel = {1, 1};
   std::int64_t stride = 1;
-  std::array<std::int64_t, 2> pad = {0, 0};  // on both sides, height and width
+  std::array<std::int64_t, 2> pad = {0, 0};              // on both sides, height and width
+  std::optional<std::array<std::int64_t, 2>> pad_end{};  // behind, where that differs
+  std::array<std::int64_t, 2> dilation = {1, 1};
   std::int64_t groups = 1;
   double gain = kReluGain;
   bool bias = true;
@@ -91,10 +93,12 @@ class ModelBuilder {
   int Squeeze(int x, std::int64_t axis);
   int StopGradient(int x);  // an Identity that training graphs take nothing back through
   int Slice(int x, std::int64_t axis, std::int64_t begin, std::int64_t end);
-  std::vector<int> Split(int x, std::int64_t axis, std::int64_t parts);  // equal ones
+  int Pad(int x, std::int64_t axis, std::int64_t before, std::int64_t after);  // with zeros
+  std::vector<int> Split(int x, std::int64_t axis, std::int64_t parts);        // equal ones
   int Gather(int x, int indices, std::int64_t axis);
   int ReduceMean(int x);                              // over the last dimension, which stays with size 1
   int LayerNormalization(int x, bool split = false);  // over the last dimension, with scale and shift
+  int LayerNormalization(int x, int scale, int shift);
   LstmWeights MakeLstmWeights(std::int64_t features, std::int64_t hidden);
   // `before` hands on the state of an earlier part of the sequence.
   LstmOutputs Lstm(int x, const LstmWeights& weights, const std::optional<LstmOutputs>& before, bool state);

@@ -12,9 +12,9 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-// Positions of a window along one dimension. A window larger than the padded dimension has none.
-std::int64_t Positions(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t pad) {
-  const std::int64_t room = size + 2 * pad - kernel;
+// Positions of a window along one padded dimension. A window larger than that has none.
+std::int64_t Positions(std::int64_t padded, std::int64_t kernel, std::int64_t stride) {
+  const std::int64_t room = padded - kernel;
   return room < 0 ? 0 : room / stride + 1;
 }
 
@@ -50,14 +50,18 @@ int ModelBuilder::Conv(int x, const Convolution& convolution) {
                              Weight("Conv.weight", {convolution.channels, group_channels, kernel_height, kernel_width},
                                     group_channels * kernel_height * kernel_width, convolution.gain)};
   if (convolution.bias) inputs.push_back(UniformWeight("Conv.bias", {convolution.channels}, -0.1, 0.1));
-  return AddNode("Conv", inputs,
-                 {shape[0], convolution.channels, Positions(shape[2], kernel_height, convolution.stride, pad_height),
-                  Positions(shape[3], kernel_width, convolution.stride, pad_width)},
-                 {{"dilations", Ints{1, 1}},
-                  {"group", convolution.groups},
-                  {"kernel_shape", Ints{kernel_height, kernel_width}},
-                  {"pads", Ints{pad_height, pad_width, pad_height, pad_width}},
-                  {"strides", Ints{convolution.stride, convolution.stride}}});
+  const auto [end_height, end_width] = convolution.pad_end.value_or(convolution.pad);
+  const auto [dilation_height, dilation_width] = convolution.dilation;
+  return AddNode(
+      "Conv", inputs,
+      {shape[0], convolution.channels,
+       Positions(shape[2] + pad_height + end_height, dilation_height * (kernel_height - 1) + 1, convolution.stride),
+       Positions(shape[3] + pad_width + end_width, dilation_width * (kernel_width - 1) + 1, convolution.stride)},
+      {{"dilations", Ints{dilation_height, dilation_width}},
+       {"group", convolution.groups},
+       {"kernel_shape", Ints{kernel_height, kernel_width}},
+       {"pads", Ints{pad_height, pad_width, end_height, end_width}},
+       {"strides", Ints{convolution.stride, convolution.stride}}});
 }
 
 int ModelBuilder::BatchNormalization(int x) {
@@ -77,8 +81,8 @@ int ModelBuilder::Pool(const std::string& op_type, int x, const Pooling& pooling
   attributes["pads"] = Ints{pooling.pad, pooling.pad, pooling.pad, pooling.pad};
   attributes["strides"] = Ints{pooling.stride, pooling.stride};
   return AddNode(op_type, {x},
-                 {shape[0], shape[1], Positions(shape[2], pooling.kernel, pooling.stride, pooling.pad),
-                  Positions(shape[3], pooling.kernel, pooling.stride, pooling.pad)},
+                 {shape[0], shape[1], Positions(shape[2] + 2 * pooling.pad, pooling.kernel, pooling.stride),
+                  Positions(shape[3] + 2 * pooling.pad, pooling.kernel, pooling.stride)},
                  std::move(attributes));
 }
 
@@ -185,6 +189,15 @@ int ModelBuilder::Slice(int x, std::int64_t axis, std::int64_t begin, std::int64
   return AddNode("Slice", {x, begins, ends, Integers("Slice.axes", {axis})}, shape);
 }
 
+int ModelBuilder::Pad(int x, std::int64_t axis, std::int64_t before, std::int64_t after) {
+  Shape shape = ShapeOf(x);
+  std::vector<std::int64_t> pads(2 * shape.size(), 0);
+  pads.at(static_cast<std::size_t>(axis)) = before;
+  pads.at(shape.size() + static_cast<std::size_t>(axis)) = after;
+  shape[static_cast<std::size_t>(axis)] += before + after;
+  return AddNode("Pad", {x, Integers("Pad.pads", pads)}, shape);
+}
+
 std::vector<int> ModelBuilder::Split(int x, std::int64_t axis, std::int64_t parts) {
   Shape shape = ShapeOf(x);
   std::int64_t& size = shape.at(static_cast<std::size_t>(axis));
@@ -216,14 +229,17 @@ int ModelBuilder::LayerNormalization(int x, bool split) {
   const Shape shape = ShapeOf(x);
   const int scale = UniformWeight("LayerNormalization.scale", {shape.back()}, 0.8, 1.2);
   const int shift = UniformWeight("LayerNormalization.bias", {shape.back()}, -0.1, 0.1);
-  if (!split) {
-    return AddNode("LayerNormalization", {x, scale, shift}, shape, {{"axis", std::int64_t{-1}}, {"epsilon", 1e-12F}});
-  }
+  if (!split) return LayerNormalization(x, scale, shift);
   const int centred = Elementwise("Sub", x, ReduceMean(x));
   const int variance = ReduceMean(Elementwise("Pow", centred, Scalar("Pow.exponent", 2)));
   const int deviation = Elementwise("Sqrt", Add(variance, Scalar("Add.epsilon", 1e-12F)));
   const int normal = Elementwise("Div", centred, deviation);
   return Add(Elementwise("Mul", normal, scale), shift);
+}
+
+int ModelBuilder::LayerNormalization(int x, int scale, int shift) {
+  return AddNode("LayerNormalization", {x, scale, shift}, ShapeOf(x),
+                 {{"axis", std::int64_t{-1}}, {"epsilon", 1e-12F}});
 }
 
 LstmWeights ModelBuilder::MakeLstmWeights(std::int64_t features, std::int64_t hidden) {

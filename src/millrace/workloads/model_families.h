@@ -15,6 +15,9 @@ Model MakeBertBase(const ModelOptions& options);
 Model MakeLstmLm(const ModelOptions& options);
 Model MakeRnnlm(const ModelOptions& options);
 Model MakeGnmt(const ModelOptions& options);
+Model MakeTransformerXl(const ModelOptions& options);
+Model MakeAmoebanet(const ModelOptions& options);
+Model MakeWavenet(const ModelOptions& options);
 Model MakeTowers(const ModelOptions& options);
 
 }  // namespace millrace

@@ -17,6 +17,7 @@ struct Family {
   const char* name;
   Model (*make)(const ModelOptions&);
   std::vector<std::string> sizes;  // that it has
+  bool for_training = false;       // its usual ones are
 };
 
 const std::vector<Family>& Families() {
@@ -29,8 +30,14 @@ const std::vector<Family>& Families() {
        MakeBertBase,
        {"batch", "layers", "hidden", "heads", "sequence", "vocabulary", "split-layer-normalization"}},
       {"lstm_lm", MakeLstmLm, {"batch", "layers", "hidden", "sequence", "vocabulary", "chunks"}},
-      {"rnnlm", MakeRnnlm, {"batch", "layers", "hidden", "sequence", "vocabulary"}},
-      {"gnmt", MakeGnmt, {"batch", "layers", "hidden", "sequence", "vocabulary"}},
+      {"rnnlm", MakeRnnlm, {"batch", "layers", "hidden", "sequence", "vocabulary"}, true},
+      {"gnmt", MakeGnmt, {"batch", "layers", "hidden", "sequence", "vocabulary"}, true},
+      {"transformer_xl",
+       MakeTransformerXl,
+       {"batch", "layers", "hidden", "heads", "sequence", "vocabulary", "chunks"},
+       true},
+      {"amoebanet", MakeAmoebanet, {"batch", "image", "layers", "hidden", "batch-normalization"}, true},
+      {"wavenet", MakeWavenet, {"batch", "layers", "stacks", "hidden", "sequence"}, true},
       {"towers", MakeTowers, {"batch", "layers", "hidden", "towers"}},
   };
   return families;
@@ -62,6 +69,7 @@ void CheckSizes(const Family& family, const ModelOptions& options) {
   check("vocabulary", options.vocabulary);
   check("towers", options.towers);
   check("chunks", options.chunks);
+  check("stacks", options.stacks);
   check_known("width", options.width.has_value());
   if (options.width && !(*options.width > 0 && *options.width <= 64)) {
     throw InvalidInput("width: the factor is a number > 0 and at most 64");
@@ -76,6 +84,17 @@ const std::vector<std::string>& ModelNames() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> result;
     for (const Family& family : Families()) result.emplace_back(family.name);
+    return result;
+  }();
+  return names;
+}
+
+const std::vector<std::string>& InferenceModelNames() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    for (const Family& family : Families()) {
+      if (!family.for_training) result.emplace_back(family.name);
+    }
     return result;
   }();
   return names;

@@ -25,6 +25,9 @@
 //
 //   rnnlm          LSTM language model; input int64 ids, all samples of a step, then those of the next
 //   gnmt           translation with attention, Wu et al. 2016; inputs as rnnlm's, source and target
+//   transformer_xl Dai et al. 2019, over several segments; inputs int64 ids, batch x segment, positions, mask, memory
+//   amoebanet      AmoebaNet-A, Real et al. 2019; --layers normal cells between reductions, --hidden channels of the
+//   first wavenet        van den Oord et al. 2016; input float32, batch x 1 x 1 x samples
 //
 // The convolutional ones take float32 images, batch x 3 x image x image, and give batch x 1000 logits.
 namespace millrace {
@@ -42,12 +45,17 @@ struct ModelOptions {
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> vocabulary;
   std::optional<std::int64_t> towers;
-  std::optional<std::int64_t> chunks;      // lstm_lm: pieces of the sequence, each an LSTM node that hands on its state
+  std::optional<std::int64_t> chunks;      // pieces of the sequence: lstm_lm's LSTM nodes, transformer_xl's segments
+  std::optional<std::int64_t> stacks;      // wavenet: its layers are split into so many
   bool keep_batch_normalization = false;   // as nodes of their own, not folded into the convolutions before
   bool split_layer_normalization = false;  // into nine nodes of opset 13, not one of opset 17
 };
 
 const std::vector<std::string>& ModelNames();
+
+// Those whose usual sizes are for inference on one processor: without the GO paper's that are made to be trained on
+// several accelerators.
+const std::vector<std::string>& InferenceModelNames();
 
 // Throws InvalidInput for an unknown name, and for sizes that the network does not have or that do not fit together.
 Model MakeModel(std::string_view name, const ModelOptions& options);

@@ -5,9 +5,9 @@
 #include "millrace/workloads/model_families.h"
 
 // The recurrent language model of the GO paper (Zhou et al.: "Transferable graph optimizers for ML compilers", NeurIPS
-// 2020), which gives no sizes. Layers, unrolled for 35 steps, and the vocabulary of 10,000 are the large model of
-// Zaremba, Sutskever, Vinyals: "Recurrent neural network regularization", 2014; 2048 cells a layer are those of
-// LSTM-2048 in Jozefowicz et al.: "Exploring the limits of language modeling", 2016; the batch of 64 is ours.
+// 2020), which gives no sizes. 35 steps and a vocabulary of 10,000 are the large model of Zaremba, Sutskever, Vinyals:
+// "Recurrent neural network regularization", 2014; 2048 cells a layer those of LSTM-2048-512 in Jozefowicz et al.:
+// "Exploring the limits of language modeling", 2016, without its projection; the batch of 64 is ours.
 //
 // Every step of every layer is its own ops, so layers of different steps can run at once. The state is handed in from
 // the batch before; the output layer reads all steps at once. Embedding and output layer belong to the stage of the
