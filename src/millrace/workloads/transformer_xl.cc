@@ -129,7 +129,8 @@ class TransformerXl {
     const int value = SplitHeads(builder_.MatMul(seen, weights.value), {0, 2, 1, 3});
     const int content = builder_.MatMul(builder_.Add(query, weights.content_bias), key);
     const int place = Shift(builder_.MatMul(builder_.Add(query, weights.position_bias), weights.positions));
-    const double scale = 1 / std::sqrt(static_cast<double>(hidden_ / heads_));
+    const std::int64_t features = hidden_ / heads_;
+    const double scale = 1 / std::sqrt(static_cast<double>(features));
     const int scaled = builder_.Elementwise("Mul", builder_.Add(content, place),
                                             builder_.Scalar("Mul.scale", static_cast<float>(scale)));
     const int context = builder_.MatMul(builder_.Softmax(builder_.Add(scaled, mask_)), value);
