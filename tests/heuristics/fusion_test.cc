@@ -11,6 +11,8 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/cost/costed_graph.h"
 #include "millrace/plan/verify.h"
+#include "millrace/workloads/models.h"
+#include "millrace/workloads/training_graph.h"
 #include "tests/reference/random_problem.h"
 
 namespace millrace {
@@ -155,6 +157,25 @@ TEST(GreedyFusion, MakesLegalOrderableGroupsOnRandomGraphs) {
     }
   }
   EXPECT_GT(fused, 10000u);
+}
+
+TEST(GreedyFusion, FusesTheCellsOfAnUnrolledTrainingGraphAndTheirSumsOfGradients) {
+  ModelOptions options;
+  options.draw_weights = false;
+  options.sequence = 6;
+  const ComputationGraph graph = TrainingGraphOf(MakeModel("rnnlm", options));
+  const FusionGroups groups = GreedyFusion(graph);
+  EXPECT_LT(static_cast<double>(groups.size()), 0.5 * graph.num_ops());
+  const auto is = [&graph](const std::vector<OpId>& group, const std::vector<std::string>& types) {
+    return std::equal(group.begin(), group.end(), types.begin(), types.end(),
+                      [&graph](OpId op, const std::string& type) { return graph.op(op).type == type; });
+  };
+  int accumulations = 0;
+  for (const std::vector<OpId>& group : groups) {
+    accumulations += is(group, {"MatMul", "Sum"});
+    for (const OpId op : group) EXPECT_TRUE(group.size() == 1 || graph.op(op).colocate.empty()) << graph.op(op).name;
+  }
+  EXPECT_GE(accumulations, 2 * 2 * (6 - 1));  // two weights of two layers, at every step but the first
 }
 
 }  // namespace
