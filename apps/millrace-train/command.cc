@@ -72,7 +72,9 @@ struct Request {
 TrainCommand::TrainCommand() : request_(std::make_unique<Request>()) {
   Request& r = *request_;
   app_.name("millrace train");
-  app_.footer("millrace train finetune --help: weights for one graph on one machine.");
+  app_.footer(
+      "millrace train finetune --help: weights for one graph on one machine.\n"
+      "millrace train hdp --help: a placement of one graph, learned as a baseline.");
   app_.add_option("KIND", r.kind, fmt::format("What to learn: {}", fmt::join(kKinds, ", ")))
       ->required()
       ->check(CLI::IsMember(kKinds));

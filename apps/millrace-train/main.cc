@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "finetune_command.h"
+#include "hdp_command.h"
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 
@@ -35,8 +36,8 @@ int RunCommand(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   millrace::WatchForInterrupt();
-  if (argc > 1 && std::string_view(argv[1]) == "finetune") {
-    return RunCommand<millrace::cli::FinetuneCommand>(argc - 1, argv + 1);
-  }
+  const std::string_view kind = argc > 1 ? argv[1] : "";
+  if (kind == "finetune") return RunCommand<millrace::cli::FinetuneCommand>(argc - 1, argv + 1);
+  if (kind == "hdp") return RunCommand<millrace::cli::HdpCommand>(argc - 1, argv + 1);
   return RunCommand<millrace::cli::TrainCommand>(argc, argv);
 }

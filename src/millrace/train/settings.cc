@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/train/settings.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <optional>
-#include <utility>
-
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
-#include "millrace/formats/json_value.h"
-#include "millrace/formats/json_write.h"
+#include "millrace/train/settings_json.h"
 
 namespace millrace {
 namespace {
 
-using Families = std::vector<std::pair<std::string, double>>;
-
 // Shows every setting to the visitor by name: the one list that reading and writing share.
 template <typename Settings, typename Visitor>
-void VisitSettings(Settings& s, Visitor&& visit) {
+void VisitSettings(Settings& s, Visitor& visit) {
   visit("objective", s.objective);
   visit("updates", s.updates);
   visit("graphs_per_update", s.graphs_per_update);
@@ -66,62 +57,13 @@ void VisitSettings(Settings& s, Visitor&& visit) {
   visit("validation_temperatures", s.validation_temperatures);
 }
 
-void Read(const JsonPlace& place, std::string& out) { out = place.Text(); }
-void Read(const JsonPlace& place, int& out) { out = place.Integer(); }
-void Read(const JsonPlace& place, double& out) { out = place.Number(); }
-void Read(const JsonPlace& place, std::vector<double>& out) {
-  out.clear();
-  for (std::size_t i = 0; i < place.Size(); ++i) out.push_back(place.Element(i).Number());
-}
-void Read(const JsonPlace& place, Families& out) {
-  out.clear();
-  for (const JsonMember& member : place.Object()) out.emplace_back(member.name, place.Member(member.name).Number());
-}
-
-void Write(std::string& out, const std::string& value) { AppendJsonText(out, value); }
-void Write(std::string& out, int value) { out += std::to_string(value); }
-void Write(std::string& out, double value) { AppendJsonNumber(out, value); }
-void Write(std::string& out, const std::vector<double>& values) {
-  out += '[';
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) out += ", ";
-    AppendJsonNumber(out, values[i]);
-  }
-  out += ']';
-}
-void Write(std::string& out, const Families& families) {
-  out += '{';
-  for (std::size_t i = 0; i < families.size(); ++i) {
-    if (i > 0) out += ", ";
-    AppendJsonText(out, families[i].first);
-    out += ": ";
-    AppendJsonNumber(out, families[i].second);
-  }
-  out += '}';
-}
-
-void CheckRange(const char* name, double value, double least, double most) {
-  if (!(value >= least && value <= most)) {
-    throw InvalidInput(fmt::format("{}: it is a number from {} to {}, not {}", name, least, most, value));
-  }
-}
-
 }  // namespace
 
 TrainingSettings ParseSettings(std::string_view text) {
-  const JsonValue json = ParseJson(text);
-  const JsonPlace root(json);
   TrainingSettings settings;
-  std::vector<std::string> known;
-  VisitSettings(settings, [&](const char* name, auto& value) {
-    known.emplace_back(name);
-    if (const std::optional<JsonPlace> place = root.Optional(name)) Read(*place, value);
-  });
-  for (const JsonMember& member : root.Object()) {
-    if (std::find(known.begin(), known.end(), member.name) == known.end()) {
-      throw InvalidInput("'" + member.name + "' is no setting of a training");
-    }
-  }
+  SettingsReader read(text);
+  VisitSettings(settings, read);
+  read.RefuseOthers();
   CheckSettings(settings);
   return settings;
 }
@@ -139,43 +81,38 @@ TrainingSettings ReadSettings(const std::string& path) {
 void CheckSettings(const TrainingSettings& s) {
   CheckProblemSettings(s.problems);
   MakeObjective(s.objective, s.objective_settings);
-  CheckRange("updates", s.updates, 0, 1e9);
-  CheckRange("graphs_per_update", s.graphs_per_update, 1, 1024);
-  CheckRange("trajectories", s.trajectories, 2, 1 << 16);
-  CheckRange("recorded_share", s.recorded_share, 1e-3, 1);
-  CheckRange("most_recorded_steps", s.most_recorded_steps, 1, 1e9);
-  CheckRange("lowest_temperature", s.lowest_temperature, 1e-6, 1e6);
-  CheckRange("highest_temperature", s.highest_temperature, s.lowest_temperature, 1e6);
-  CheckRange("highest_expert_temperature", s.highest_expert_temperature, s.lowest_temperature, 1e6);
-  CheckRange("epsilon", s.epsilon, 0, 1);
-  CheckRange("learning_rate", s.learning_rate, 0, 1);
-  CheckRange("last_learning_rate", s.last_learning_rate, 0, 1);
-  CheckRange("gradient_limit", s.gradient_limit, 0, 1e9);
-  CheckRange("average_decay", s.average_decay, 0, 1);
-  CheckRange("expert_weight", s.expert_weight, 0, 1e6);
-  CheckRange("last_expert_weight", s.last_expert_weight, 0, 1e6);
-  CheckRange("expert_progress", s.expert_progress, 0, 1);
-  CheckRange("expert_problems", s.expert_problems, 1, 1'000'000);
-  CheckRange("expert_trajectories", s.expert_trajectories, 1, 1 << 16);
-  CheckRange("expert_visits", s.expert_visits, 1e3, 1e15);
-  CheckRange("validate_every", s.validate_every, 1, 1e9);
-  CheckRange("validation_graphs", s.validation_graphs, 1, 1000);
-  CheckRange("validation_samples", s.validation_samples, 1, 1 << 16);
+  CheckSettingRange("updates", s.updates, 0, 1e9);
+  CheckSettingRange("graphs_per_update", s.graphs_per_update, 1, 1024);
+  CheckSettingRange("trajectories", s.trajectories, 2, 1 << 16);
+  CheckSettingRange("recorded_share", s.recorded_share, 1e-3, 1);
+  CheckSettingRange("most_recorded_steps", s.most_recorded_steps, 1, 1e9);
+  CheckSettingRange("lowest_temperature", s.lowest_temperature, 1e-6, 1e6);
+  CheckSettingRange("highest_temperature", s.highest_temperature, s.lowest_temperature, 1e6);
+  CheckSettingRange("highest_expert_temperature", s.highest_expert_temperature, s.lowest_temperature, 1e6);
+  CheckSettingRange("epsilon", s.epsilon, 0, 1);
+  CheckSettingRange("learning_rate", s.learning_rate, 0, 1);
+  CheckSettingRange("last_learning_rate", s.last_learning_rate, 0, 1);
+  CheckSettingRange("gradient_limit", s.gradient_limit, 0, 1e9);
+  CheckSettingRange("average_decay", s.average_decay, 0, 1);
+  CheckSettingRange("expert_weight", s.expert_weight, 0, 1e6);
+  CheckSettingRange("last_expert_weight", s.last_expert_weight, 0, 1e6);
+  CheckSettingRange("expert_progress", s.expert_progress, 0, 1);
+  CheckSettingRange("expert_problems", s.expert_problems, 1, 1'000'000);
+  CheckSettingRange("expert_trajectories", s.expert_trajectories, 1, 1 << 16);
+  CheckSettingRange("expert_visits", s.expert_visits, 1e3, 1e15);
+  CheckSettingRange("validate_every", s.validate_every, 1, 1e9);
+  CheckSettingRange("validation_graphs", s.validation_graphs, 1, 1000);
+  CheckSettingRange("validation_samples", s.validation_samples, 1, 1 << 16);
   if (s.validation_temperatures.empty()) throw InvalidInput("validation_temperatures: at least one is needed");
   for (const double temperature : s.validation_temperatures) {
-    CheckRange("validation_temperatures", temperature, 1e-6, 1e6);
+    CheckSettingRange("validation_temperatures", temperature, 1e-6, 1e6);
   }
 }
 
 std::string SettingsJson(const TrainingSettings& settings) {
-  std::string out = "{";
-  VisitSettings(settings, [&](const char* name, const auto& value) {
-    out += out.size() == 1 ? "\n  " : ",\n  ";
-    AppendJsonText(out, name);
-    out += ": ";
-    Write(out, value);
-  });
-  return out + "\n}\n";
+  SettingsWriter write;
+  VisitSettings(settings, write);
+  return write.Text();
 }
 
 }  // namespace millrace

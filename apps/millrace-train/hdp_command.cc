@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hdp_command.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/errors/errors.h"
+#include "millrace/formats/atomic_file.h"
+#include "millrace/formats/json_write.h"
+#include "millrace/formats/load.h"
+#include "millrace/formats/machine_json.h"
+#include "millrace/formats/plan_json.h"
+#include "millrace/heuristics/fusion.h"
+#include "millrace/plan/hash.h"
+#include "millrace/simulate/timeline.h"
+#include "millrace/train/hdp.h"
+#include "seconds.h"
+
+namespace millrace::cli {
+
+struct HdpRequest {
+  std::string graph;
+  std::string machine;
+  std::string fusion = "greedy";
+  std::string output;
+  std::string log;
+  HdpSettings settings;
+  bool quiet = false;
+  bool json = false;
+};
+
+namespace {
+
+std::string Number(double value) {
+  std::string text;
+  AppendJsonNumber(text, value);
+  return text;
+}
+
+// Numbers only: null where nothing fitted in memory yet.
+std::string Line(const HdpProgress& progress) {
+  return fmt::format(R"({{"updates":{},"evaluations":{},"seconds":{},"best_seconds":{},"mean_seconds":{}}})",
+                     progress.updates, progress.evaluations, Number(progress.seconds),
+                     std::isfinite(progress.best_seconds) ? Number(progress.best_seconds) : "null",
+                     progress.mean_seconds > 0 ? Number(progress.mean_seconds) : "null");
+}
+
+std::string PlanFile(const HdpRequest& r, const ComputationGraph& graph, const Machine& machine,
+                     const CostedGraph& costed, const HdpResult& result) {
+  PlanRecord record;
+  record.plan = {.groups = costed.groups, .placement = result.best->placement, .sequence = result.best->sequence};
+  record.graph_name = graph.name();
+  record.graph_hash = GraphHash(graph);
+  record.machine = machine;
+  record.method = "hdp";
+  record.seed = r.settings.seed;
+  record.proxy_seconds = MakeTimeline(costed, *result.best).makespan;
+  record.target_seconds = result.progress.best_seconds;
+  return PlanJson(record);
+}
+
+}  // namespace
+
+HdpCommand::HdpCommand() : request_(std::make_unique<HdpRequest>()) {
+  HdpRequest& r = *request_;
+  HdpSettings& s = r.settings;
+  app_.name("millrace train hdp");
+  app_.add_option("--graph", r.graph, "Graph or model file")->required();
+  app_.add_option("--machine", r.machine, "Machine file or preset")->required();
+  app_.add_option("--fusion", r.fusion, "Fuse ops first: none or greedy")
+      ->check(CLI::IsMember({"none", "greedy"}))
+      ->capture_default_str();
+  app_.add_option("-o,--output", r.output, "Write the best plan found here")->required();
+  app_.add_option("--log", r.log, "Append a JSON line per update to this file");
+  app_.add_option("--updates", s.updates, "Updates it may take: deterministic without --time-limit")
+      ->check(CLI::Range(1, 1'000'000'000));
+  app_.add_option("--time-limit", s.seconds, "Seconds it may take")->check(PositiveSeconds());
+  app_.add_option("--seed", s.seed, "Same seed, same plan")->capture_default_str();
+  app_.add_option("--groups", s.groups, "Groups that ops are put into")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app_.add_option("--samples", s.samples, "Plans tried per update")->check(CLI::Range(2, 4096))->capture_default_str();
+  app_.add_option("--learning-rate", s.learning_rate, "Of Adam")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  app_.add_option("--entropy-bonus", s.entropy_bonus, "At the start")
+      ->check(CLI::Range(0.0, 10.0))
+      ->capture_default_str();
+  app_.add_option("--threads", s.threads, "Threads that judge plans")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app_.add_option("--torch-threads", s.torch_threads, "Threads of libtorch")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app_.add_flag("--json", r.json, "Print one JSON object on stdout at the end");
+  app_.add_flag("-q,--quiet", r.quiet, "Say nothing but errors");
+}
+
+HdpCommand::~HdpCommand() = default;
+
+int HdpCommand::Run() const {
+  const HdpRequest& r = *request_;
+  const ComputationGraph graph = LoadGraph(r.graph).graph;
+  if (graph.num_ops() == 0) throw InvalidInput(r.graph + ": a graph without ops has no plan to learn");
+  const Machine machine = LoadMachine(r.machine);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine),
+                                             r.fusion == "greedy" ? GreedyFusion(graph) : SingleOpGroups(graph));
+  std::ofstream log;
+  if (!r.log.empty()) {
+    log.open(r.log, std::ios::app);
+    if (!log) throw InvalidInput(r.log + ": cannot be opened to write the log to");
+  }
+  const bool live = !r.quiet && isatty(STDERR_FILENO) == 1;
+  const HdpResult result = TrainHdp(graph, costed, r.settings, [&](const HdpProgress& progress) {
+    if (live) fmt::print(stderr, "\rupdate {}: best {:.6g} s   ", progress.updates, progress.best_seconds);
+    if (!log.is_open()) return;
+    log << Line(progress) << '\n' << std::flush;
+    if (!log) throw WorkFailed(r.log + ": the log cannot be written");
+  });
+  if (live) fmt::print(stderr, "\r{:60}\r", "");
+  if (!result.best) {
+    throw WorkFailed(fmt::format("none of {} plans fits in memory; give it more updates or a larger machine",
+                                 result.progress.evaluations));
+  }
+  WriteFileAtomically(r.output, PlanFile(r, graph, machine, costed, result));
+  if (!r.quiet) {
+    fmt::print(stderr, "{} updates in {:.1f} s: best of {} plans takes {:.6g} s under contention\n",
+               result.progress.updates, result.progress.seconds, result.progress.evaluations,
+               result.progress.best_seconds);
+  }
+  if (r.json) {
+    const std::string line = Line(result.progress) + "\n";
+    if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) {
+      throw WorkFailed("stdout: could not write the result");
+    }
+  }
+  return 0;
+}
+
+}  // namespace millrace::cli
