@@ -31,6 +31,9 @@ constexpr Experiment kExperiments[] = {
     {"temperature", "quality and diversity of samples by reward and softmax temperature", BenchTemperature},
     {"ablation", "trainings with one objective or another beside each other", BenchAblation},
     {"go-workloads", "sizes of the training graphs of the GO paper; --quick: of the short ones", BenchGoWorkloads},
+    {"go-placement", "placements of the GO paper's workloads under contention; --quick: of the short ones",
+     BenchGoPlacement},
+    {"go-multitask", "placement, scheduling and fusion of them, one by one and together", BenchGoMultitask},
     {"exactness", "a sampler's exact plan probabilities against its reward", BenchExactness},
 };
 
@@ -70,9 +73,19 @@ void AddBench(CommandLine& line) {
                    "Weights of the gflownet; without it the ones that came with Millrace");
   verb->add_option("--ppo-weights", sampler.ppo_weights, "Weights trained by PPO, to have ppo among the methods");
   const CLI::Range positive(1e-9, 1e9);
-  verb->add_option("--finetune", options->finetune,
-                   "quality: also the gflownet fine-tuned to each graph of the quick grid for so many seconds")
+  verb->add_option(
+          "--finetune", options->finetune,
+          "quality: also the gflownet fine-tuned to each graph of the quick grid for so many seconds; go-...: also "
+          "the one-shot policy fine-tuned to each workload")
       ->check(positive);
+  verb->add_option("--go-weights", options->go_weights,
+                   "go-...: weights of the one-shot policy; without it the ones that came with Millrace");
+  verb->add_option("--hdp", options->hdp, "go-placement: also HDP, trained for each workload for so many seconds")
+      ->check(positive);
+  verb->add_option("--draws", options->draws, "go-...: plans that the one-shot policy draws")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  verb->add_option("--workloads", options->workloads, "go-...: only these, with commas between")->delimiter(',');
   verb->add_option("--temperatures", sampler.temperatures, "Reward temperatures to draw at, with commas between")
       ->delimiter(',')
       ->check(positive);

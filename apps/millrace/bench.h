@@ -19,17 +19,23 @@ struct BenchOptions {
   std::string profile_cache;
   std::vector<std::string> methods;  // only these
   SamplerSettings sampler;
-  double finetune = 0;            // quality: seconds of fine-tuning a graph; 0: without that method
-  std::vector<std::string> runs;  // trainings, NAME=STEM: STEM.jsonl is the log, STEM.safetensors the weights
-  int updates = 0;                // above 0: run short trainings
-  std::string preset;             // file of their settings
-  std::string output;             // folder for them
+  double finetune = 0;                 // quality, go-...: seconds of fine-tuning a graph; 0: without that method
+  std::string go_weights;              // of the one-shot policy
+  double hdp = 0;                      // go-placement: seconds of training HDP for each workload; 0: without it
+  int draws = 16;                      // go-...: of the one-shot policy
+  std::vector<std::string> workloads;  // go-...: only these
+  std::vector<std::string> runs;       // trainings, NAME=STEM: STEM.jsonl is the log, STEM.safetensors the weights
+  int updates = 0;                     // above 0: run short trainings
+  std::string preset;                  // file of their settings
+  std::string output;                  // folder for them
 };
 
 // One for each experiment, in a file of its name; those on targets in bench_targets.cc, go-... in
 // bench_go.cc. They return the exit code.
 int BenchAblation(const CommandLine& line, const BenchOptions& options);
 int BenchExactness(const CommandLine& line, const BenchOptions& options);
+int BenchGoMultitask(const CommandLine& line, const BenchOptions& options);
+int BenchGoPlacement(const CommandLine& line, const BenchOptions& options);
 int BenchGoWorkloads(const CommandLine& line, const BenchOptions& options);
 int BenchQuality(const CommandLine& line, const BenchOptions& options);
 int BenchOnCpu(const CommandLine& line, const BenchOptions& options);  // robustness --cpu

@@ -4,15 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <exception>
-#include <set>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/heuristics/placed_schedule.h"
 #include "millrace/machine/preset.h"
-#include "millrace/plan/verify.h"
-#include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
 
 namespace millrace {
@@ -113,73 +108,6 @@ TEST(PlaceUntilFull, GoesOnToTheNextDeviceOnceTheFirstIsFull) {
     data.ops.back().weight_bytes = 40;
   }
   EXPECT_THAT(PlaceUntilFull(Make(data, machine).costed), ElementsAre(0, 0, 1, 1, 2));
-}
-
-TEST(ScheduleOnPlacement, StartsTheReadyGroupOfHighestPriorityAndNeverWaits) {
-  // 0 and 1 are ready at once; 2, the most urgent, needs the other device's 3 first.
-  GraphData data;
-  data.ops = {MakeOp(1), MakeOp(1), MakeOp(1), MakeOp(0.5)};
-  data.tensors = {MakeTensor(3, {2})};
-  const Problem problem = Make(data, *MachinePreset("homogeneous:2"));
-  const std::vector<double> priorities = {1, 2, 3, 0};
-  const Assignment assignment = ScheduleOnPlacement(problem.costed, {0, 0, 0, 1}, priorities);
-  std::vector<int> first_device;
-  for (const int group : assignment.sequence) {
-    if (group != 3) first_device.push_back(group);
-  }
-  EXPECT_THAT(first_device, ElementsAre(1, 2, 0));
-}
-
-TEST(ScheduleByReadiness, ServesFirstWhatCameFirst) {
-  GraphData data;
-  data.ops = {MakeOp(3), MakeOp(2), MakeOp(1), MakeOp(1), MakeOp(1)};
-  data.tensors = {MakeTensor(1, {4}), MakeTensor(2, {3})};  // 3 arrives at 1, 4 at 2, the device is free at 3
-  const Problem problem = Make(data, *MachinePreset("homogeneous:3"));
-  const Assignment assignment = ScheduleByReadiness(problem.costed, {0, 1, 2, 0, 0});
-  const auto at = [&](int group) { return std::find(assignment.sequence.begin(), assignment.sequence.end(), group); };
-  EXPECT_LT(at(0), at(3));
-  EXPECT_LT(at(3), at(4));
-}
-
-// Any placement in any priorities: valid, and no device idles while something placed on it could have run.
-TEST(ScheduleOnPlacement, GivesValidPlansThatLeaveNoDeviceIdleInVain) {
-  Random random(5);
-  for (int i = 0; i < 150; ++i) {
-    testing::RandomProblemOptions options;
-    options.colocate = options.gangs = options.kinds = false;
-    const ComputationGraph graph = testing::RandomGraph(random, options);
-    const Machine machine = testing::RandomMachine(random, options);
-    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
-    std::vector<int> placement;
-    std::vector<double> priorities;
-    for (int group = 0; group < costed.num_groups; ++group) {
-      placement.push_back(static_cast<int>(random.Below(static_cast<std::uint64_t>(costed.num_devices))));
-      priorities.push_back(random.Uniform());
-    }
-    const bool by_priority = i % 2 == 0;
-    const Assignment made =
-        by_priority ? ScheduleOnPlacement(costed, placement, priorities) : ScheduleByReadiness(costed, placement);
-    ASSERT_EQ(made.placement, placement);
-    ASSERT_EQ(WhyNotValid(graph, machine, {costed.groups, made.placement, made.sequence}), std::nullopt);
-    const Timeline timeline = MakeTimeline(costed, made);
-    for (int group = 0; group < costed.num_groups; ++group) {
-      const auto g = static_cast<std::size_t>(group);
-      double arrival = 0;
-      for (const GroupEdge& edge : costed.Predecessors(group)) {
-        const auto from = static_cast<std::size_t>(edge.group);
-        arrival = std::max(arrival,
-                           timeline.finish[from] + costed.TransferSeconds(edge.bytes, placement[from], placement[g]));
-      }
-      // From its arrival to its start the device is busy with others.
-      double busy = 0;
-      for (int other = 0; other < costed.num_groups; ++other) {
-        const auto o = static_cast<std::size_t>(other);
-        if (placement[o] != placement[g] || other == group) continue;
-        busy += std::max(0.0, std::min(timeline.finish[o], timeline.start[g]) - std::max(timeline.start[o], arrival));
-      }
-      ASSERT_NEAR(busy, timeline.start[g] - arrival, 1e-9 * (1 + timeline.makespan)) << "problem " << i;
-    }
-  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "millrace/errors/errors.h"
-#include "millrace/heuristics/placed_schedule.h"
+#include "millrace/heuristics/placed_list.h"
 #include "millrace/heuristics/upward_rank.h"
 #include "millrace/simulate/timeline.h"
 
@@ -258,8 +258,10 @@ std::vector<idx_t> DealOut(const MetisGraph& graph, const std::vector<real_t>& s
 
 PlannedAssignment BetterOrder(const CostedGraph& costed, const std::vector<int>& placement) {
   Simulator simulator(costed);
-  Assignment ranked = ScheduleOnPlacement(costed, placement, RankPriorities(costed));
-  Assignment ready = ScheduleByReadiness(costed, placement);
+  Assignment ranked =
+      SchedulePlaced(costed, placement, UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology)))
+          .assignment;
+  Assignment ready = SchedulePlaced(costed, placement, {}).assignment;
   const double by_rank = simulator.Makespan(ranked), by_readiness = simulator.Makespan(ready);
   if (by_readiness < by_rank) return {std::move(ready), by_readiness};
   return {std::move(ranked), by_rank};

@@ -30,7 +30,8 @@ std::vector<int> PlaceByPartition(const CostedGraph& costed);
 // judges it in topological order, is not full.
 std::vector<int> PlaceUntilFull(const CostedGraph& costed);
 
-// `expert` and `metis` as schedulers: the placement in its better order of the two of placed_schedule.h.
+// `expert` and `metis` as schedulers: the placement in the better of two orders of placed_list.h,
+// by upward rank and by readiness.
 PlannedAssignment ScheduleExpert(const CostedGraph& costed);
 PlannedAssignment ScheduleMetis(const CostedGraph& costed);
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "millrace/experiments/go_methods.h"
+#include "millrace/experiments/table.h"
+#include "millrace/workloads/go_workloads.h"
+
+// GO's table of placements once more: seconds of a training step under contention, by workload and method.
+namespace millrace {
+
+struct GoOutcome {
+  bool planned = false;  // false: the method found no plan
+  bool fits = false;     // in memory; false with a plan: OOM
+  double seconds = 0;    // under contention
+  double wall_seconds = 0;
+};
+
+struct GoResult {
+  std::vector<GoWorkload> workloads;
+  std::vector<std::string> methods;
+  std::vector<double> lower_bounds;                           // by workload, of any fusion
+  std::vector<std::vector<std::vector<GoOutcome>>> outcomes;  // by workload, method, seed; one where not seeded
+};
+
+// Workload by workload, method after method; `seeds` answers of those that have seeds.
+GoResult RunGo(const std::vector<GoWorkload>& workloads, const std::vector<GoMethod>& methods, int seeds,
+               std::uint64_t seed, const std::function<void(int, int)>& progress);
+
+// "seconds": a row per workload, a column per method: mean over seeds of the plans that fit; OOM where none does.
+// "against": a row per method X other than `subject`: 1 - geometric mean of T_subject / T_X over the workloads where
+// both fit, its interval, on how many workloads the subject is faster, where X is OOM. "wall": what planning took.
+std::vector<Table> GoTables(const GoResult& result, const std::string& subject);
+
+}  // namespace millrace

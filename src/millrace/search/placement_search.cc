@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/search/placement_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "millrace/errors/interrupt.h"
+#include "millrace/heuristics/list_schedulers.h"
+#include "millrace/heuristics/placed_list.h"
+#include "millrace/heuristics/placements.h"
+#include "millrace/heuristics/upward_rank.h"
+#include "millrace/simulate/contention.h"
+#include "millrace/simulate/peak_memory.h"
+
+namespace millrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kOverfull = std::numeric_limits<double>::infinity();
+
+class PlacementSearch {
+ public:
+  PlacementSearch(const CostedGraph& costed, const PlacementSearchOptions& options, Random& random)
+      : costed_(costed), options_(options), random_(random), begin_(Clock::now()) {
+    ranks_ = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
+    members_.resize(static_cast<std::size_t>(costed.num_colocations));
+    for (int group = 0; group < costed.num_groups; ++group) {
+      const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
+      if (colocation >= 0) members_[static_cast<std::size_t>(colocation)].push_back(group);
+    }
+  }
+
+  std::optional<FoundPlacement> Run() {
+    Begin();
+    if (best_.makespan == kOverfull) return std::nullopt;
+    placement_ = best_.assignment.placement;
+    double now = best_.makespan;
+    while (costed_.num_devices > 1 && costed_.num_groups > 0 && Progress() < 1) {
+      StopIfInterrupted();
+      Move();
+      if (changed_.empty()) {
+        ++evaluations_;  // so that a graph where nothing can move comes to an end
+        continue;
+      }
+      const double then = Judge(placement_);
+      const double temperature = best_.makespan * options_.first_temperature *
+                                 std::pow(options_.last_temperature / options_.first_temperature, Progress());
+      if (then <= now || random_.Uniform() < std::exp((now - then) / temperature)) {
+        now = then;
+      } else {
+        Undo();
+      }
+    }
+    return std::move(best_);
+  }
+
+ private:
+  double Progress() const {
+    double progress =
+        static_cast<double>(evaluations_) / static_cast<double>(std::max<std::int64_t>(1, options_.evaluations));
+    if (options_.seconds) {
+      const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
+      progress = std::max(progress, *options_.seconds > 0 ? spent / *options_.seconds : 1.0);
+    }
+    return progress;
+  }
+
+  // Settles the order, too.
+  void Begin() {
+    std::vector<std::vector<int>> starts = options_.starts;
+    if (starts.empty()) {
+      starts = {ScheduleSequential(costed_).assignment.placement, PlaceByLayers(costed_), PlaceByPartition(costed_),
+                ScheduleHeft(costed_, PartialSchedule::Gaps::kFill).assignment.placement};
+    }
+    best_.makespan = kOverfull;
+    bool ranked = true;
+    for (const std::vector<int>& start : starts) {
+      for (const bool by_rank : {true, false}) {
+        by_rank_ = by_rank;
+        if (Judge(start) == best_.makespan) ranked = by_rank;
+      }
+    }
+    by_rank_ = ranked;
+  }
+
+  // Seconds under contention; remembers the best.
+  double Judge(const std::vector<int>& placement) {
+    ++evaluations_;
+    PlacedSchedule schedule =
+        SchedulePlaced(costed_, placement, by_rank_ ? std::span<const double>(ranks_) : std::span<const double>());
+    if (!FitsInMemory(costed_, schedule.assignment)) return kOverfull;
+    const double makespan = ContendedTimeline(costed_, schedule.assignment).makespan;
+    if (makespan < best_.makespan) best_ = {std::move(schedule.assignment), makespan};
+    return makespan;
+  }
+
+  void Place(int group, int device) {
+    const int from = placement_[static_cast<std::size_t>(group)];
+    if (from == device || !std::isfinite(costed_.Seconds(group, device))) return;
+    const std::int32_t colocation = costed_.colocation[static_cast<std::size_t>(group)];
+    const auto set = [&](int member) {
+      changed_.emplace_back(member, placement_[static_cast<std::size_t>(member)]);
+      placement_[static_cast<std::size_t>(member)] = device;
+    };
+    if (colocation < 0) {
+      set(group);
+    } else {
+      for (const int member : members_[static_cast<std::size_t>(colocation)]) set(member);
+    }
+  }
+
+  void Move() {
+    changed_.clear();
+    const auto groups = static_cast<std::uint64_t>(costed_.num_groups);
+    const auto devices = static_cast<std::uint64_t>(costed_.num_devices);
+    const auto middle = static_cast<std::int64_t>(random_.Below(groups));
+    const double longest = std::max(1.0, static_cast<double>(groups) / 8);
+    const auto half = static_cast<std::int64_t>(std::exp(random_.Uniform() * std::log(longest)) / 2);
+    const int seed = costed_.topological_order[static_cast<std::size_t>(middle)];
+    const int from = placement_[static_cast<std::size_t>(seed)];
+    const int to = static_cast<int>((static_cast<std::uint64_t>(from) + 1 + random_.Below(devices - 1)) % devices);
+    const std::int32_t layer = costed_.layer[static_cast<std::size_t>(seed)];
+    const bool one_layer = random_.Uniform() < 0.5, exchange = random_.Uniform() < 0.2;
+    const auto last = std::min<std::int64_t>(middle + half, static_cast<std::int64_t>(groups) - 1);
+    for (std::int64_t at = std::max<std::int64_t>(0, middle - half); at <= last; ++at) {
+      const int group = costed_.topological_order[static_cast<std::size_t>(at)];
+      if (one_layer && costed_.layer[static_cast<std::size_t>(group)] != layer) continue;
+      const int here = placement_[static_cast<std::size_t>(group)];
+      if (here == from) {
+        Place(group, to);
+      } else if (exchange && here == to) {
+        Place(group, from);
+      }
+    }
+  }
+
+  void Undo() {
+    for (auto change = changed_.rbegin(); change != changed_.rend(); ++change)
+      placement_[static_cast<std::size_t>(change->first)] = change->second;
+  }
+
+  const CostedGraph& costed_;
+  const PlacementSearchOptions& options_;
+  Random& random_;
+  Clock::time_point begin_;
+  std::vector<double> ranks_;
+  std::vector<std::vector<int>> members_;  // by colocation
+  std::vector<int> placement_;
+  std::vector<std::pair<int, int>> changed_;  // group, where it was
+  FoundPlacement best_;
+  std::int64_t evaluations_ = 0;
+  bool by_rank_ = true;
+};
+
+}  // namespace
+
+std::optional<FoundPlacement> SearchPlacement(const CostedGraph& costed, const PlacementSearchOptions& options,
+                                              Random& random) {
+  return PlacementSearch(costed, options, random).Run();
+}
+
+}  // namespace millrace

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/search/placement_search.h"
+
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <limits>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/heuristics/placed_list.h"
+#include "millrace/heuristics/placements.h"
+#include "millrace/machine/preset.h"
+#include "millrace/plan/verify.h"
+#include "millrace/simulate/contention.h"
+#include "millrace/simulate/peak_memory.h"
+#include "tests/reference/random_problem.h"
+
+namespace millrace {
+namespace {
+
+PlacementSearchOptions Tries(std::int64_t evaluations) {
+  PlacementSearchOptions options;
+  options.evaluations = evaluations;
+  return options;
+}
+
+TEST(PlacementSearch, FindsValidPlansThatFitAndTakeWhatItSays) {
+  Random random(1);
+  int found = 0;
+  for (int i = 0; i < 120; ++i) {
+    testing::RandomProblemOptions options;
+    options.memory = i % 2 == 0;
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = testing::RandomMachine(random, options);
+    CostedGraph costed;
+    try {
+      costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    } catch (const std::exception&) {
+      continue;  // what must share a device can run nowhere
+    }
+    Random own(static_cast<std::uint64_t>(i));
+    const std::optional<FoundPlacement> best = SearchPlacement(costed, Tries(60), own);
+    if (!best) continue;
+    ++found;
+    ASSERT_EQ(WhyNotValid(graph, machine, {costed.groups, best->assignment.placement, best->assignment.sequence}),
+              std::nullopt)
+        << "problem " << i;
+    EXPECT_TRUE(FitsInMemory(costed, best->assignment));
+    EXPECT_EQ(best->makespan, ContendedTimeline(costed, best->assignment).makespan);
+  }
+  EXPECT_GT(found, 60);
+}
+
+TEST(PlacementSearch, IsNoWorseThanItsStartsAndBetterForMoreTries) {
+  Random random(2);
+  double few = 0, many = 0;
+  for (int i = 0; i < 20; ++i) {
+    testing::RandomProblemOptions options;
+    options.most_ops = 40;
+    options.kinds = options.gangs = options.colocate = false;
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = *MachinePreset("homogeneous:3,latency=0.1,bandwidth=10");
+    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    const double expert =
+        ContendedTimeline(costed, SchedulePlaced(costed, PlaceByLayers(costed), {}).assignment).makespan;
+    Random one(3), other(3);
+    const double quick = SearchPlacement(costed, Tries(10), one)->makespan;
+    const double thorough = SearchPlacement(costed, Tries(1500), other)->makespan;
+    EXPECT_LE(quick, expert);
+    few += quick;
+    many += thorough;
+  }
+  EXPECT_LT(many, 0.97 * few);
+}
+
+// Every placement of six groups on two devices, in the two orders it chooses between.
+TEST(PlacementSearch, FindsTheBestPlacementOfATinyGraph) {
+  Random random(4);
+  int best_found = 0, problems = 0;
+  for (int i = 0; i < 30; ++i) {
+    testing::RandomProblemOptions options;
+    options.most_ops = 6;
+    options.kinds = options.gangs = options.colocate = false;
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = *MachinePreset("homogeneous:2,latency=0.1,bandwidth=10");
+    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    double least = std::numeric_limits<double>::infinity();
+    for (int bits = 0; bits < 1 << costed.num_groups; ++bits) {
+      std::vector<int> placement;
+      for (int group = 0; group < costed.num_groups; ++group) placement.push_back(bits >> group & 1);
+      least = std::min(least, ContendedTimeline(costed, SchedulePlaced(costed, placement, {}).assignment).makespan);
+    }
+    ++problems;
+    Random own(5);
+    if (SearchPlacement(costed, Tries(800), own)->makespan <= least * (1 + 1e-9)) ++best_found;
+  }
+  EXPECT_GE(best_found, problems - 2);
+}
+
+TEST(PlacementSearch, AnswersTheSameForTheSameSeed) {
+  Random random(6);
+  const ComputationGraph graph = testing::RandomGraph(random, {.most_ops = 40, .group_seconds = false});
+  const Machine machine = testing::RandomMachine(random);
+  const CostedGraph costed = MakeCostedGraph(*MakeUnitCostModel(graph, machine), SingleOpGroups(graph));
+  Random one(7), other(7);
+  EXPECT_EQ(SearchPlacement(costed, Tries(200), one)->assignment,
+            SearchPlacement(costed, Tries(200), other)->assignment);
+}
+
+TEST(PlacementSearch, FindsNothingWhereNoStartFits) {
+  GraphData data;
+  data.ops.resize(2);
+  for (Op& op : data.ops) op.weight_bytes = 10;
+  const ComputationGraph graph(std::move(data));
+  Machine machine = *MachinePreset("homogeneous:2");
+  for (Device& device : machine.devices) device.memory_bytes = 5;
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+  Random random(8);
+  EXPECT_FALSE(SearchPlacement(costed, Tries(50), random));
+}
+
+}  // namespace
+}  // namespace millrace
