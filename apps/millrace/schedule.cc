@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -28,20 +29,22 @@ namespace {
 
 // What a method that draws samples does where nobody says how many.
 constexpr std::int64_t kUsualSamples = 100;
+constexpr std::int64_t kUsualOneShotOps = 200'000;  // over all samples
+constexpr std::int64_t kFewestOneShot = 4;
 
 struct ScheduleOptions {
   std::string graph;
   std::string machine = "this";
   std::string method = "heft";
   std::string output;
-  std::string fusion = "none";
+  std::optional<std::string> fusion;
   std::optional<std::int64_t> samples;
   std::optional<std::int64_t> iterations;
   std::optional<double> time_limit;
   SourceSettings source;
 };
 
-SourceBudget BudgetOf(const ScheduleOptions& options) {
+SourceBudget BudgetOf(const ScheduleOptions& options, std::int64_t ops) {
   SourceBudget budget;
   budget.iterations = options.iterations;
   budget.seconds = options.time_limit;
@@ -51,6 +54,10 @@ SourceBudget BudgetOf(const ScheduleOptions& options) {
     budget.samples = std::numeric_limits<std::int64_t>::max();
   } else if (options.method == "randomised-list" || options.method.starts_with("gflownet")) {
     budget.samples = kUsualSamples;
+  } else if (options.method == kOneShotName) {
+    // Every op costs some hundred thousand multiplications a time.
+    budget.samples =
+        std::clamp<std::int64_t>(kUsualOneShotOps / std::max<std::int64_t>(1, ops), kFewestOneShot, kUsualSamples);
   }
   return budget;
 }
@@ -64,35 +71,41 @@ struct Outcome {
   bool frugal = false;
 };
 
-Outcome FindPlan(const ComputationGraph& graph, const Machine& machine, const ScheduleOptions& options,
-                 const CandidateSource& source, std::uint64_t seed) {
-  const auto begin = std::chrono::steady_clock::now();
-  FusionGroups groups = options.fusion == "greedy" ? GreedyFusion(graph) : SingleOpGroups(graph);
-  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), std::move(groups));
+[[noreturn]] void RefuseForMemory(const std::string& method, const Machine& machine) {
+  throw WorkFailed(
+      fmt::format("no plan that {} finds fits in the memory of machine '{}'; try another method or a "
+                  "machine with more memory_bytes",
+                  method, machine.name));
+}
+
+Outcome FindPlan(const CostModel& model, const Machine& machine, const ScheduleOptions& options,
+                 const CandidateSource& source, Random random) {
+  FusionGroups groups = options.fusion == "greedy" ? GreedyFusion(model.graph()) : SingleOpGroups(model.graph());
+  const CostedGraph costed = MakeCostedGraph(model, std::move(groups));
   StopIfInterrupted();
-  Random random(seed);
-  std::optional<BestOf> best = RunSourceInMemory(source, costed, BudgetOf(options), random, 1);
-  if (!best) {
-    throw WorkFailed(
-        fmt::format("no plan that {} finds fits in the memory of machine '{}'; try another method or a "
-                    "machine with more memory_bytes",
-                    source.name(), machine.name));
-  }
+  std::optional<BestOf> best = RunSourceInMemory(source, costed, BudgetOf(options, costed.num_groups), random, 1);
+  if (!best) RefuseForMemory(source.name(), machine);
   Outcome outcome;
   RatedAssignment& rated = best->kept.front();
   outcome.record.plan =
       Plan{costed.groups, std::move(rated.assignment.placement), std::move(rated.assignment.sequence)};
   outcome.record.proxy_seconds = rated.makespan;
   outcome.lower_bound = LowerBound(costed);
-  outcome.fusion_free_bound = FusionFreeBound(graph, machine);
   outcome.samples = best->offered;
   outcome.frugal = best->frugal;
-  outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  outcome.record.graph_name = graph.name();
-  outcome.record.graph_hash = GraphHash(graph);
-  outcome.record.machine = machine;
-  outcome.record.method = source.name();
-  outcome.record.seed = seed;
+  return outcome;
+}
+
+Outcome FindOneShotPlan(const CostModel& model, const Machine& machine, const ScheduleOptions& options,
+                        const OneShotSource& source, const Random& random) {
+  const BestOneShot best = RunOneShot(source, model, BudgetOf(options, model.graph().num_ops()), random, 1);
+  if (best.kept.empty()) RefuseForMemory(kOneShotName, machine);
+  const OneShotPlan& plan = best.kept.front();
+  Outcome outcome;
+  outcome.record.plan = plan.plan();
+  outcome.record.proxy_seconds = plan.makespan;
+  outcome.lower_bound = LowerBound(*plan.costed);
+  outcome.samples = best.offered;
   return outcome;
 }
 
@@ -121,10 +134,29 @@ void Print(const CommandLine& line, const Outcome& outcome, const std::string& o
 int Schedule(const CommandLine& line, const ScheduleOptions& options) {
   SourceSettings settings = options.source;
   settings.threads = ThreadsOf(line.common);
-  const std::unique_ptr<CandidateSource> source = MakeSource(options.method, settings);
+  settings.one_shot_weights = settings.weights;
+  std::unique_ptr<CandidateSource> source;
+  std::optional<OneShotSource> one_shot;
+  if (options.method == kOneShotName) {
+    if (options.fusion) throw InvalidInput("go chooses the fusion groups itself; leave out --fusion");
+    one_shot = MakeOneShotSource(settings);
+  } else {
+    source = MakeSource(options.method, settings);
+  }
   const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
   const Machine machine = LoadMachine(options.machine);
-  const Outcome outcome = FindPlan(loaded.graph, machine, options, *source, line.common.seed);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(loaded.graph, machine);
+  const Random random(line.common.seed);
+  Outcome outcome = one_shot ? FindOneShotPlan(*model, machine, options, *one_shot, random)
+                             : FindPlan(*model, machine, options, *source, random);
+  outcome.fusion_free_bound = FusionFreeBound(loaded.graph, machine);
+  outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  outcome.record.graph_name = loaded.graph.name();
+  outcome.record.graph_hash = GraphHash(loaded.graph);
+  outcome.record.machine = machine;
+  outcome.record.method = options.method;
+  outcome.record.seed = line.common.seed;
   StopIfInterrupted();
   if (outcome.frugal && !line.common.quiet) {
     fmt::print(stderr,
@@ -158,16 +190,15 @@ void AddSchedule(CommandLine& line) {
                            [&line, options] { return Schedule(line, *options); });
   verb->add_option("GRAPH", options->graph, "Graph or model file")->required();
   verb->add_option("--machine", options->machine, "Machine file or preset")->capture_default_str();
-  verb->add_option("--method", options->method, fmt::format("One of {}", fmt::join(SourceNames(), ", ")))
+  verb->add_option("--method", options->method,
+                   fmt::format("One of {}, {}", fmt::join(SourceNames(), ", "), kOneShotName))
       ->capture_default_str();
   verb->add_option("-o,--output", options->output, "Write the plan here");
-  verb->add_option("--fusion", options->fusion, "Fuse ops first: none or greedy")
-      ->check(CLI::IsMember({"none", "greedy"}))
-      ->capture_default_str();
+  verb->add_option("--fusion", options->fusion, "Fuse ops first: none (what is done without it) or greedy")
+      ->check(CLI::IsMember({"none", "greedy"}));
   verb->add_option("--samples", options->samples,
                    "Plans to draw and choose the best of, by methods that draw; without it 1, randomised-list and "
-                   "gflownet 100, and "
-                   "with --time-limit as many as it allows")
+                   "gflownet 100, go up to 100 by the size of the graph, and with --time-limit as many as it allows")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   verb->add_option(
           "--temperature", options->source.temperatures,
@@ -175,7 +206,7 @@ void AddSchedule(CommandLine& line) {
       ->delimiter(',')
       ->check(CLI::Validator(CheckTemperature, "NUMBER"));
   verb->add_option("--weights", options->source.weights,
-                   "Weights of gflownet instead of those that came with Millrace");
+                   "Weights of gflownet or go instead of those that came with Millrace");
   verb->add_option("--iterations", options->iterations, "Steps of a method that searches")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   verb->add_option("--time-limit", options->time_limit,

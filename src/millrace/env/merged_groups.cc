@@ -43,7 +43,7 @@ void MergedGroups::Clear() {
 }
 
 bool MergedGroups::Propose(OpId first, OpId second) {
-  if (static_cast<std::size_t>(Size(first) + Size(second)) > kMostOpsPerGroup) return false;
+  if (Size(first) + Size(second) > static_cast<int>(kMostOpsPerGroup)) return false;
   const OpId anchor = anchor_[static_cast<std::size_t>(second)];
   if (anchor >= 0) {
     if (anchor_[static_cast<std::size_t>(first)] >= 0) return false;

@@ -64,6 +64,7 @@ std::optional<Baseline> BestOverFusions(const Pool& pool, std::string name, std:
                                         const std::function<Assignment(const CostedGraph&)>& assign) {
   std::optional<PoolEntry> best;
   for (std::size_t f = 0; f < pool.fusions.size(); ++f) {
+    if (pool.fusions[f].of_one_plan) continue;
     Assignment assignment = assign(pool.costed[f]);
     if (!FitsInMemory(pool.costed[f], assignment)) continue;
     const double makespan = Simulator(pool.costed[f]).Makespan(assignment);

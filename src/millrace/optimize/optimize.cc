@@ -214,10 +214,13 @@ struct Places {
 constexpr std::size_t kPlacesPerRound = 5;
 constexpr std::size_t kMostRounds = 4;
 
-// What plans under a guess are made by: the quickest of the good ones, or those the user asked for.
+// What plans under a guess are made by: the quickest of the good ones, or those the user asked for. They are made for
+// the fusion groups of the pool, which `go` would not keep to.
 std::vector<std::string> GuessMethods(const OptimizeOptions& options, const ComputationGraph& graph) {
   constexpr std::int64_t kMostVisits = 1'000'000;
-  if (!options.methods.empty()) return options.methods;
+  std::vector<std::string> methods = options.methods;
+  std::erase(methods, kOneShotName);
+  if (!methods.empty()) return methods;
   if (VisitsOfAPass(graph) > kMostVisits) return {"heft"};
   return {"heft", HasWeights(options.sources) ? "gflownet+search" : "anneal"};
 }

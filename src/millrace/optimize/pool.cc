@@ -59,6 +59,35 @@ SourceBudget SharedBy(const std::string& method, const CostedGraph& costed, Sour
   return budget;
 }
 
+// Each sample of `go` runs a network over all ops, several times.
+constexpr std::int64_t kMostOneShotOps = 200'000;
+constexpr std::int64_t kFewestOneShot = 4;
+// Each plan that is kept comes with a contracted graph of its own.
+constexpr std::int64_t kMostOneShotOpsKept = 400'000;
+constexpr std::int64_t kMostOneShotKept = 16;
+
+void AddOneShot(const CostModel& model, const PoolOptions& options, SourceBudget budget, const Random& random,
+                Pool& pool) {
+  const std::int64_t ops = std::max<std::int64_t>(1, model.graph().num_ops());
+  budget.samples =
+      std::clamp<std::int64_t>(kMostOneShotOps / ops, kFewestOneShot, std::max(kFewestOneShot, budget.samples));
+  const auto most = std::clamp<std::int64_t>(kMostOneShotOpsKept / ops, 2, kMostOneShotKept);
+  BestOneShot best = RunOneShot(MakeOneShotSource(options.sources), model, budget, random,
+                                std::min(options.keep_per_source, static_cast<std::size_t>(most)));
+  pool.proposed += best.offered;
+  pool.infeasible += best.overfull;
+  for (OneShotPlan& plan : best.kept) {
+    const auto same = std::find_if(pool.costed.begin(), pool.costed.end(),
+                                   [&plan](const CostedGraph& costed) { return costed.groups == plan.costed->groups; });
+    const auto fusion = static_cast<int>(same - pool.costed.begin());
+    if (same == pool.costed.end()) {
+      pool.fusions.push_back({kOneShotName, plan.costed->groups, true});
+      pool.costed.push_back(*plan.costed);
+    }
+    pool.entries.push_back({fusion, kOneShotName, std::move(plan.assignment), plan.makespan});
+  }
+}
+
 }  // namespace
 
 std::vector<FusionChoice> FusionChoices(const CostModel& model) {
@@ -77,9 +106,11 @@ std::vector<FusionChoice> FusionChoices(const CostModel& model) {
 
 Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
               const std::function<void(int, int)>& progress) {
-  const std::vector<std::string> methods =
-      options.methods.empty() ? AnySizeSourceNames(options.sources) : options.methods;
-  const int total = static_cast<int>(methods.size() * fusions.size());
+  std::vector<std::string> methods = options.methods.empty() ? AnySizeSourceNames(options.sources) : options.methods;
+  const bool one_shot =
+      options.methods.empty() ? HasOneShotWeights(options.sources) : std::erase(methods, kOneShotName) > 0;
+  std::erase_if(fusions, [](const FusionChoice& fusion) { return fusion.of_one_plan; });
+  const int total = static_cast<int>(methods.size() * fusions.size()) + (one_shot ? 1 : 0);
   const Random random(options.seed);
   SourceBudget budget;
   budget.samples = std::max<std::int64_t>(1, options.samples / static_cast<std::int64_t>(fusions.size()));
@@ -109,6 +140,10 @@ Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const P
     }
   }
   pool.fusions = std::move(fusions);
+  if (one_shot) {
+    AddOneShot(model, options, budget, random.Fork(static_cast<std::uint64_t>(done)), pool);
+    progress(++done, total);
+  }
   return pool;
 }
 

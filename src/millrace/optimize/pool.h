@@ -16,12 +16,14 @@ namespace millrace {
 
 // One way of forming groups, by name.
 struct FusionChoice {
-  std::string name;  // none, greedy, measured
+  std::string name;  // none, greedy, measured; go
   FusionGroups groups;
+  bool of_one_plan = false;  // chosen by `go` for a plan of its own: other sources make none for it
 };
 
 struct PoolOptions {
-  std::vector<std::string> methods;        // heuristics/candidate_source.h; empty: AnySizeSourceNames
+  // heuristics/candidate_source.h, or `go`; empty: AnySizeSourceNames, and `go` where there are weights for it
+  std::vector<std::string> methods;
   std::int64_t samples = 1000;             // plans of sources that sample, over all fusion choices
   std::optional<std::int64_t> iterations;  // steps of each search; by default its own choice
   std::optional<double> seconds;           // that each sampling or searching source may take
@@ -51,7 +53,8 @@ struct Pool {
 // choices are listed once.
 std::vector<FusionChoice> FusionChoices(const CostModel& model);
 
-// `progress` is told (done, total) after each source. Throws Interrupted.
+// Choices that are of one plan are passed over, and new ones added for the best plans of `go`. `progress` is told
+// (done, total) after each source. Throws Interrupted.
 Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
               const std::function<void(int, int)>& progress);
 

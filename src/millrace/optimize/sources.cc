@@ -12,6 +12,7 @@ namespace millrace {
 namespace {
 
 constexpr char kGFlowNetWeights[] = "gflownet.safetensors";
+constexpr char kOneShotWeights[] = "go.safetensors";
 
 // A little below 1, the best of a few dozen samples is better on every family tried, and hardly less varied.
 constexpr double kGFlowNetSoftmaxTemperature = 0.7;
@@ -61,7 +62,19 @@ std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceS
   if (std::unique_ptr<CandidateSource> heuristic = MakeHeuristic(name)) return heuristic;
   std::string known;
   for (const std::string& other : SourceNames()) known += (known.empty() ? "" : ", ") + other;
-  throw InvalidInput("there is no method '" + std::string(name) + "'; there are: " + known);
+  throw InvalidInput("there is no method '" + std::string(name) + "'; there are: " + known + ", " + kOneShotName);
+}
+
+bool HasOneShotWeights(const SourceSettings& settings) {
+  return !settings.one_shot_weights.empty() || LookForModelFile(kOneShotWeights).has_value();
+}
+
+OneShotSource MakeOneShotSource(const SourceSettings& settings) {
+  const std::string file =
+      settings.one_shot_weights.empty() ? FindModelFile(kOneShotWeights) : settings.one_shot_weights;
+  OneShotSourceOptions options;
+  options.threads = settings.threads;
+  return {std::make_shared<const OneShotPolicy>(ReadOneShotPolicy(file)), options};
 }
 
 }  // namespace millrace

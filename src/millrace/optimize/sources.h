@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "millrace/heuristics/candidate_source.h"
+#include "millrace/rollout/one_shot_source.h"
 
 // Every candidate source there is, by name: the heuristics, the searches, the learned samplers.
 namespace millrace {
@@ -16,6 +17,7 @@ struct SourceSettings {
   std::string weights;               // file of weights; empty: the ones that came with Millrace (policy/model_file.h)
   std::vector<double> temperatures;  // reward temperatures to draw at; empty: the source's own choice
   int threads = 1;
+  std::string one_shot_weights = {};  // as weights, of `go`
 };
 
 std::vector<std::string> SourceNames();
@@ -31,5 +33,14 @@ std::vector<std::string> AnySizeSourceNames(const SourceSettings& settings);
 
 // Throws InvalidInput, listing the names, where there is none of this one, and for weights that cannot be used.
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceSettings& settings = {});
+
+// `go` chooses the fusion groups of its plans itself, so that it is none of the above.
+inline constexpr char kOneShotName[] = "go";
+
+// Are there weights for it, named or shipped?
+bool HasOneShotWeights(const SourceSettings& settings);
+
+// Throws InvalidInput where there are no weights, or they cannot be used.
+OneShotSource MakeOneShotSource(const SourceSettings& settings);
 
 }  // namespace millrace

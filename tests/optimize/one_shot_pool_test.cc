@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/errors/errors.h"
+#include "millrace/optimize/baselines.h"
+#include "millrace/optimize/pool.h"
+#include "millrace/optimize/select.h"
+#include "millrace/optimize/sources.h"
+#include "millrace/plan/verify.h"
+#include "millrace/policy/sage.h"
+#include "tests/reference/random_problem.h"
+#include "tests/reference/slow_simulator.h"
+
+namespace millrace {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Weights nobody trained.
+class OneShotPool : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Random random(3);
+    path_ = (std::filesystem::temp_directory_path() /
+             ("millrace_one_shot_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
+              ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".safetensors"))
+                .string();
+    weights_ = InitialSageWeights(random);
+    WriteWeights(path_, weights_);
+    settings_.one_shot_weights = path_;
+  }
+  void TearDown() override { std::filesystem::remove(path_); }
+
+  std::string Refusal() const {
+    try {
+      MakeOneShotSource(settings_);
+    } catch (const InvalidInput& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  std::string path_;
+  Weights weights_;
+  SourceSettings settings_;
+};
+
+struct PoolCase {
+  explicit PoolCase(std::uint64_t seed, bool memory)
+      : random(seed),
+        graph(testing::RandomGraph(random, Options(memory))),
+        machine(testing::RandomMachine(random, Options(memory))),
+        model(MakeAnalyticCostModel(graph, machine)) {}
+
+  static testing::RandomProblemOptions Options(bool memory) {
+    testing::RandomProblemOptions options;
+    options.memory = memory;
+    return options;
+  }
+
+  Random random;
+  ComputationGraph graph;
+  Machine machine;
+  std::unique_ptr<CostModel> model;
+};
+
+TEST_F(OneShotPool, TheSourceOffersTheSameValidPlansAtAnyNumberOfThreads) {
+  const OneShotSource one = MakeOneShotSource(settings_);
+  settings_.threads = 3;
+  const OneShotSource three = MakeOneShotSource(settings_);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const PoolCase problem(seed, true);
+    SourceBudget budget;
+    budget.samples = 11;
+    const auto plans = [&](const OneShotSource& source) {
+      std::vector<Plan> offered;
+      source.Propose(*problem.model, budget, Random(seed), [&](const OneShotPlan& plan) {
+        offered.push_back(plan.plan());
+        EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, offered.back()), std::nullopt);
+        const testing::SlowTimeline slow = testing::SlowSimulate(problem.graph, problem.machine, offered.back());
+        EXPECT_NEAR(plan.makespan, slow.makespan, 1e-9 * slow.makespan);
+        EXPECT_EQ(plan.fits, slow.feasible);
+      });
+      return offered;
+    };
+    const std::vector<Plan> offered = plans(one);
+    EXPECT_EQ(offered.size(), 11u);
+    EXPECT_EQ(offered, plans(three));
+  }
+}
+
+TEST_F(OneShotPool, KeepsTheBestThatFit) {
+  const OneShotSource source = MakeOneShotSource(settings_);
+  int overfull = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const PoolCase problem(seed, true);
+    SourceBudget budget;
+    budget.samples = 12;
+    double least = std::numeric_limits<double>::infinity();
+    source.Propose(*problem.model, budget, Random(1), [&least](const OneShotPlan& plan) {
+      if (plan.fits) least = std::min(least, plan.makespan);
+    });
+    const BestOneShot best = RunOneShot(source, *problem.model, budget, Random(1), 5);
+    EXPECT_EQ(best.offered, 12);
+    EXPECT_LE(best.kept.size(), 5u);
+    ASSERT_EQ(best.kept.empty(), !(least < std::numeric_limits<double>::infinity()));
+    if (!best.kept.empty()) {
+      EXPECT_EQ(best.kept.front().makespan, least);
+    }
+    EXPECT_TRUE(std::is_sorted(best.kept.begin(), best.kept.end(),
+                               [](const OneShotPlan& a, const OneShotPlan& b) { return a.makespan < b.makespan; }));
+    overfull += best.overfull > 0 ? 1 : 0;
+  }
+  EXPECT_GT(overfull, 0);
+}
+
+TEST_F(OneShotPool, PutsItsPlansIntoThePoolWithTheirOwnGroups) {
+  std::size_t own_groups = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const PoolCase problem(seed, seed % 2 == 0);
+    PoolOptions options;
+    options.methods = {"list", "go"};
+    options.samples = 20;
+    options.sources = settings_;
+    int told = 0;
+    const Pool pool = MakePool(*problem.model, FusionChoices(*problem.model), options, [&told](int done, int total) {
+      EXPECT_EQ(done, ++told);
+      EXPECT_LE(done, total);
+    });
+    ASSERT_EQ(pool.fusions.size(), pool.costed.size());
+    for (const PoolEntry& entry : pool.entries) {
+      const Candidate candidate = MakeCandidate(pool, entry);
+      EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, candidate.plan), std::nullopt);
+      const testing::SlowTimeline slow = testing::SlowSimulate(problem.graph, problem.machine, candidate.plan);
+      EXPECT_NEAR(candidate.proxy_seconds, slow.makespan, 1e-9 * slow.makespan);
+      EXPECT_TRUE(slow.feasible);
+      own_groups += candidate.fusion == "go" ? 1 : 0;
+      if (candidate.fusion == "go") {
+        EXPECT_EQ(candidate.method, "go");
+      }
+    }
+    for (const Candidate& candidate : SelectDiverse(pool, problem.machine, {}))
+      EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, candidate.plan), std::nullopt);
+    for (const Baseline& baseline : MakeBaselines(pool, problem.machine)) EXPECT_NE(baseline.candidate.fusion, "go");
+    // Made again from the same choices, for another model, say: the ones of single plans are not taken over.
+    options.methods = {"list"};
+    const Pool again = MakePool(*problem.model, pool.fusions, options, [](int, int) {});
+    EXPECT_EQ(again.fusions.size(), FusionChoices(*problem.model).size());
+  }
+  EXPECT_GT(own_groups, 0u);
+}
+
+TEST_F(OneShotPool, RefusesWeightsThatAreBrokenInOneLineThatNamesTheFile) {
+  EXPECT_EQ(Refusal(), "");
+  const auto size = std::filesystem::file_size(path_);
+  std::filesystem::resize_file(path_, size - 5);
+  EXPECT_THAT(Refusal(), HasSubstr(path_));
+  EXPECT_EQ(Refusal().find('\n'), std::string::npos);
+
+  WriteWeights(path_, weights_);
+  {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    file.seekp(static_cast<std::streamoff>(size - sizeof(float)));
+    file.write(reinterpret_cast<const char*>(&nan), sizeof(float));
+  }
+  EXPECT_THAT(Refusal(), ::testing::AllOf(HasSubstr(path_), HasSubstr("not finite")));
+
+  Weights other = weights_;
+  other.tensors.erase("norm.weight");
+  WriteWeights(path_, other);
+  EXPECT_THAT(Refusal(), ::testing::AllOf(HasSubstr(path_), HasSubstr("norm.weight")));
+  std::filesystem::remove(path_);
+  EXPECT_THAT(Refusal(), HasSubstr(path_));
+}
+
+}  // namespace
+}  // namespace millrace
