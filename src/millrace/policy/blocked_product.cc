@@ -6,37 +6,35 @@
 namespace millrace {
 namespace {
 
-template <int Width, int Rows>
+template <std::size_t Width, std::size_t Rows>
 MILLRACE_INLINE void MultiplyTile(const BlockedProduct& of, std::size_t first_row) {
-  constexpr int kParts = kLanes / Width;
+  constexpr std::size_t kParts = kLanes / Width;
   const Vector<Width> zero = {};
   const float* input = of.input + first_row * of.input_stride;
   float* output = of.output + first_row * of.output_stride;
   for (std::size_t block = 0; block < of.blocks; ++block, output += kLanes) {
     const float* column = of.weight + block * of.inputs * kLanes;
     Vector<Width> sums[Rows][kParts];
-    for (int row = 0; row < Rows; ++row) {
-      for (int part = 0; part < kParts; ++part)
+    for (std::size_t row = 0; row < Rows; ++row) {
+      for (std::size_t part = 0; part < kParts; ++part)
         sums[row][part] = of.bias == nullptr ? zero : VectorAt<Width>(of.bias + block * kLanes + part * Width);
     }
     for (std::size_t i = 0; i < of.inputs; ++i, column += kLanes) {
-      for (int part = 0; part < kParts; ++part) {
+      for (std::size_t part = 0; part < kParts; ++part) {
         const Vector<Width> factor = VectorAt<Width>(column + part * Width);
-        for (int row = 0; row < Rows; ++row)
-          sums[row][part] += input[static_cast<std::size_t>(row) * of.input_stride + i] * factor;
+        for (std::size_t row = 0; row < Rows; ++row) sums[row][part] += input[row * of.input_stride + i] * factor;
       }
     }
-    for (int row = 0; row < Rows; ++row) {
-      for (int part = 0; part < kParts; ++part) {
+    for (std::size_t row = 0; row < Rows; ++row) {
+      for (std::size_t part = 0; part < kParts; ++part) {
         const Vector<Width> positive = sums[row][part] > zero ? sums[row][part] : zero;
-        VectorAt<Width>(output + static_cast<std::size_t>(row) * of.output_stride + part * Width) =
-            of.relu ? positive : sums[row][part];
+        VectorAt<Width>(output + row * of.output_stride + part * Width) = of.relu ? positive : sums[row][part];
       }
     }
   }
 }
 
-template <int Width, int Rows>
+template <std::size_t Width, std::size_t Rows>
 MILLRACE_INLINE void MultiplyRows(const BlockedProduct& of) {
   std::size_t row = 0;
   for (; row + Rows <= of.rows; row += Rows) MultiplyTile<Width, Rows>(of, row);

@@ -31,24 +31,24 @@ struct Neighbours {
 
 // Maximum of the messages to `rows` rows from `first` on, to `out` and behind it, kMixInputs apart. Messages are
 // positive, so that 0 is also what none come to.
-template <int Width>
+template <std::size_t Width>
 MILLRACE_INLINE void Pool(const Neighbours& from, std::size_t first, std::size_t rows, float* out) {
-  constexpr int kParts = kMessage / Width;
+  constexpr std::size_t kParts = kMessage / Width;
   const Vector<Width> zero = {};
   for (std::size_t row = 0; row < rows; ++row, out += kMixInputs) {
     Vector<Width> most[kParts];
-    for (int part = 0; part < kParts; ++part) most[part] = zero;
+    for (std::size_t part = 0; part < kParts; ++part) most[part] = zero;
     const auto begin = static_cast<std::size_t>(from.offsets[first + row]);
     const auto end = static_cast<std::size_t>(from.offsets[first + row + 1]);
     for (std::size_t e = begin; e < end; ++e) {
       const float* message = from.messages + static_cast<std::size_t>(from.rows[e]) * kMessage;
-      for (int part = 0; part < kParts; ++part) {
+      for (std::size_t part = 0; part < kParts; ++part) {
         const Vector<Width> sum =
             VectorAt<Width>(message + part * Width) + from.edges[e] * VectorAt<Width>(from.edge + part * Width);
         most[part] = sum > most[part] ? sum : most[part];
       }
     }
-    for (int part = 0; part < kParts; ++part) VectorAt<Width>(out + part * Width) = most[part];
+    for (std::size_t part = 0; part < kParts; ++part) VectorAt<Width>(out + part * Width) = most[part];
   }
 }
 
@@ -135,7 +135,7 @@ LaneArray SageEncoder::Condition(const OneShotFeatures& graph, const LaneArray& 
     }
   }
   for (std::size_t i = 0; i < kWidth; ++i) pooled.data()[i] = static_cast<float>(sums[i] / static_cast<double>(rows));
-  std::copy(graph.global.begin(), graph.global.end(), pooled.data() + 2 * kWidth);
+  std::copy(graph.global.begin(), graph.global.end(), most + kWidth);
   condition_first_.Apply(pooled.data(), 1, Then::kRelu, between.data());
   condition_second_.Apply(between.data(), 1, Then::kRelu, condition.data());
   return condition;
