@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "millrace/optimize/candidate.h"
+#include "millrace/optimize/pool.h"
+
+// Plans for machines whose transfers get in each other's way, which the linear proxy knows nothing of.
+namespace millrace {
+
+struct ContendedPlansOptions {
+  std::int64_t visits = 10'000'000;  // of groups and edges, over all placements tried for one fusion choice
+  std::int64_t most_tries = 4000;    // for one fusion choice
+  std::optional<double> seconds;     // for all together
+  std::uint64_t seed = 0;
+};
+
+// The best placement that search/placement_search.h finds for each fusion choice of the pool, method
+// "contended-search"; choices that are of one plan are passed over. None where all transfers are free, where a graph is
+// so large that its visits allow few tries, and where no placement tried fits in memory. `progress` is told (done,
+// total) after each choice. Throws Interrupted.
+std::vector<Candidate> ContendedPlans(const Pool& pool, const ContendedPlansOptions& options,
+                                      const std::function<void(int, int)>& progress);
+
+}  // namespace millrace

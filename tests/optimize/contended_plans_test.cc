@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/contended_plans.h"
+
+#include <gtest/gtest.h>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/machine/preset.h"
+#include "millrace/plan/verify.h"
+#include "millrace/simulate/contention.h"
+#include "millrace/workloads/random_graph.h"
+
+namespace millrace {
+namespace {
+
+ComputationGraph CommunicatingGraph() {
+  RandomGraphOptions options;
+  options.ops = 80;
+  options.ccr = 5;
+  options.seed = 3;
+  return MakeRandomGraph("layered", options);
+}
+
+Pool PoolOf(const CostModel& model) {
+  PoolOptions options;
+  options.methods = {"heft"};
+  return MakePool(model, FusionChoices(model), options, [](int, int) {});
+}
+
+TEST(ContendedPlans, AreValidAndFasterThanHeftUnderContention) {
+  const ComputationGraph graph = CommunicatingGraph();
+  const Machine machine = *MachinePreset("homogeneous:4,latency=0,bandwidth=1e9");
+  const auto model = MakeAnalyticCostModel(graph, machine);
+  const Pool pool = PoolOf(*model);
+  const std::vector<Candidate> plans = ContendedPlans(pool, {}, [](int, int) {});
+  ASSERT_EQ(plans.size(), pool.fusions.size());
+  const Candidate& plan = plans.front();
+  EXPECT_EQ(plan.method, "contended-search");
+  EXPECT_EQ(WhyNotValid(graph, machine, plan.plan), std::nullopt);
+  const CostedGraph& costed = pool.costed.front();
+  EXPECT_LT(ContendedTimeline(costed, {plan.plan.placement, plan.plan.sequence}).makespan,
+            ContendedTimeline(costed, pool.entries.front().assignment).makespan);
+  EXPECT_EQ(ContendedPlans(pool, {}, [](int, int) {}).front().plan, plan.plan);
+}
+
+TEST(ContendedPlans, AreNoneWhereTransfersAreFreeOrTheGraphIsTooLarge) {
+  const ComputationGraph graph = CommunicatingGraph();
+  const Machine free_links = *MachinePreset("homogeneous:4");
+  const auto free = MakeAnalyticCostModel(graph, free_links);
+  EXPECT_TRUE(ContendedPlans(PoolOf(*free), {}, [](int, int) {}).empty());
+  const Machine links = *MachinePreset("homogeneous:4,latency=0,bandwidth=1e9");
+  const auto model = MakeAnalyticCostModel(graph, links);
+  ContendedPlansOptions options;
+  options.visits = 500;
+  EXPECT_TRUE(ContendedPlans(PoolOf(*model), options, [](int, int) {}).empty());
+}
+
+}  // namespace
+}  // namespace millrace
