@@ -25,7 +25,7 @@ std::vector<Candidate> ContendedPlans(const Pool& pool, const ContendedPlansOpti
   const int total = static_cast<int>(pool.fusions.size());
   for (int fusion = 0; fusion < total; ++fusion) {
     const CostedGraph& costed = pool.costed[static_cast<std::size_t>(fusion)];
-    if (AllTransfersFree(costed.topology)) continue;
+    if (pool.fusions[static_cast<std::size_t>(fusion)].of_one_plan || AllTransfersFree(costed.topology)) continue;
     const std::int64_t visits =
         std::max<std::int64_t>(1, costed.num_groups + static_cast<std::int64_t>(costed.predecessors.size()));
     PlacementSearchOptions search;

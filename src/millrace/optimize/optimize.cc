@@ -11,6 +11,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/heuristics/fusion.h"
 #include "millrace/optimize/baselines.h"
+#include "millrace/optimize/contended_plans.h"
 #include "millrace/optimize/duration_fit.h"
 #include "millrace/optimize/guessed_plans.h"
 #include "millrace/optimize/pool.h"
@@ -294,7 +295,17 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
         "there are no weights of the learned sampler, whose plans are left out; name a file with --weights");
   }
   const Places places(options.top_k, guesses.size());
-  result.candidates = SelectDiverse(pool, machine, SelectOptions{.top_k = places.by_proxy});
+  std::vector<Candidate> for_shared_links;
+  if (options.methods.empty() && places.per_guess > 0) {
+    ContendedPlansOptions contended;
+    contended.seconds = pool_options.seconds;
+    contended.seed = options.seed;
+    for_shared_links = ContendedPlans(
+        pool, contended, [&progress](int done, int total) { progress("propose for shared links", done, total); });
+    for_shared_links.resize(std::min(for_shared_links.size(), places.by_proxy / 2));
+  }
+  result.candidates = SelectDiverse(pool, machine, SelectOptions{.top_k = places.by_proxy - for_shared_links.size()});
+  for (const Candidate& candidate : for_shared_links) AddUnlessKnown(candidate, result.candidates);
   PoolOptions guess_options = pool_options;
   guess_options.methods = GuessMethods(options, result.graph);
   guess_options.samples = std::max<std::int64_t>(1, pool_options.samples / 4);
