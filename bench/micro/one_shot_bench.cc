@@ -22,7 +22,7 @@ namespace {
 ComputationGraph Fusible(std::int64_t ops) {
   RandomGraphOptions options;
   options.ops = ops;
-  GraphData data = MakeRandomGraph("layered", options).data();
+  GraphData data = MakeRandomGraph("er", options).data();
   for (std::size_t op = 0; op < data.ops.size(); ++op) {
     data.ops[op].type = op % 3 == 0 ? "MatMul" : "Relu";
     data.ops[op].seconds = {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -224,6 +225,32 @@ TEST(OneShotSampler, DrawsWithTheProbabilitiesItStates) {
   }
   // A later task's likeliest choices may be less likely than another's after other choices of an earlier one.
   EXPECT_GT(likelier, 50);
+}
+
+// Devices that differ in name and unit only may be listed in any order: the plan is the same but for these.
+TEST(OneShotSampler, DoesNotCareInWhichOrderEqualDevicesAreListed) {
+  Random random(11);
+  testing::RandomProblemOptions options;
+  options.kinds = false;
+  const ComputationGraph graph = testing::RandomGraph(random, options);
+  Machine machine;
+  for (int d = 0; d < 4; ++d)
+    machine.devices.push_back({"device" + std::to_string(d), "cpu", {d}, 1e9, 1e9, std::nullopt, 1e-3});
+  machine.default_link = DefaultLink{1e-3, 1e9};
+  Machine other = machine;
+  std::swap(other.devices[0], other.devices[2]);
+  std::swap(other.devices[1], other.devices[3]);
+  const OneShotPolicy policy = SomePolicy(2);
+  const auto plans_on = [&](const Machine& on) {
+    const auto model = MakeAnalyticCostModel(graph, on);
+    const OneShotProblem problem(*model);
+    const OneShotDecoder decoder(problem);
+    std::vector<Plan> plans;
+    for (const OneShotDraw& draw : DrawOneShot(problem, policy.Prepare(problem), 5, {}, Random(9)))
+      plans.push_back(decoder.Decode(draw.decisions()).plan());
+    return plans;
+  };
+  EXPECT_EQ(plans_on(machine), plans_on(other));
 }
 
 TEST(OneShotSampler, LeavesOutTasksThatAreSwitchedOff) {

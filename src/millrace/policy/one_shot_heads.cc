@@ -15,7 +15,8 @@ using Then = LinearLayer::Then;
 static_assert(kPlaceFeatures == kDeviceChoiceFeatures && kPlacePriors == kDeviceChoicePriors,
               "places are scored by the same loops as the devices of a step");
 
-constexpr std::size_t kOutputs = (kLevels + kLanes - 1) / kLanes * kLanes;
+constexpr std::size_t kBlock = kLanes;
+constexpr std::size_t kOutputs = (kLevels + kBlock - 1) / kBlock * kBlock;  // as LinearLayer fills them up
 
 LaneArray ApplyToOne(const LinearLayer& layer, const LaneArray& input) {
   LaneArray output(static_cast<std::size_t>(layer.outputs()));
