@@ -57,6 +57,7 @@ FusionProblem::FusionProblem(const CostModel& model)
     std::vector<OpId> ordered = entry.ops;
     std::sort(ordered.begin(), ordered.end(), [this](OpId a, OpId b) { return this->position(a) < this->position(b); });
     std::vector<char> open;
+    open.reserve(static_cast<std::size_t>(devices_));
     for (int device = 0; device < devices_; ++device)
       open.push_back(static_cast<char>(std::isfinite(model.GroupSeconds(ordered, device))));
     stated_.emplace(entry.ops, std::move(open));
