@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "millrace/heuristics/candidate_source.h"
+#include "millrace/heuristics/placements.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 
@@ -104,6 +105,12 @@ std::vector<Baseline> MakeBaselines(const Pool& pool, const Machine& machine) {
                                    [&answer](Assignment offered) { answer = std::move(offered); });
     return answer;
   });
+  const bool layers = std::any_of(pool.costed.front().layer.begin(), pool.costed.front().layer.end(),
+                                  [](std::int32_t layer) { return layer >= 0; });
+  if (layers && pool.costed.front().topology.num_memories > 1) {
+    add("expert", "consecutive layers in one block per device, as people place them",
+        [](const CostedGraph& costed) { return ScheduleExpert(costed).assignment; });
+  }
   return baselines;
 }
 

@@ -18,7 +18,8 @@ struct Baseline {
 };
 
 // sequential: one op after the other on one single-unit device. all-cores: the same on the device with the most units,
-// the usual default of runtimes; only where the machine has a gang. heft: the classical heuristic. Each with the fusion
+// the usual default of runtimes; only where the machine has a gang. heft: the classical heuristic. expert: layers in
+// blocks, one per device; only where the graph states layers and the machine has several memories. Each with the fusion
 // choice that suits it best by the proxy; one that does not fit in memory is left out.
 std::vector<Baseline> MakeBaselines(const Pool& pool, const Machine& machine);
 

@@ -7,7 +7,7 @@
 #include "millrace/optimize/optimize.h"
 #include "millrace/simulate/timeline.h"
 
-// What a plan does, worked out for telling: its timeline under the proxy, who is busy with what. Seconds.
+// What a plan does, worked out for telling: its timeline, who is busy with what. Seconds.
 namespace millrace {
 
 struct TypeShare {
@@ -19,6 +19,7 @@ struct TypeShare {
 struct PlanAccount {
   std::string name;  // "best", or the baseline's
   const Candidate* candidate = nullptr;
+  bool shared_links = false;  // the timeline is that of sim:contention, else the proxy's
   Timeline timeline;
   std::vector<double> unit_busy;    // by unit (Topology's numbering)
   std::vector<int> device_groups;   // by device
@@ -28,11 +29,13 @@ struct PlanAccount {
   std::vector<double> peak_memory;  // by memory, bytes
 };
 
-// The plan's account under the analytic cost of the graph.
+// The plan's account under the analytic cost of the graph. With shared links the timeline is that of
+// simulate/contention.h; peak memory is the linear one's all the same.
 PlanAccount AccountOf(std::string name, const Candidate& candidate, const ComputationGraph& graph,
-                      const Machine& machine);
+                      const Machine& machine, bool shared_links = false);
 
-// Of the best plan, then of each baseline. The result must outlive them.
+// Of the best plan, then of each baseline; with shared links where the target is sim:contention, whose timelines these
+// are. The result must outlive them.
 std::vector<PlanAccount> AccountsOf(const OptimizeResult& result);
 
 // "Conv + Relu": the distinct op types of a group in order.

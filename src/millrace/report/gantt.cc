@@ -46,10 +46,9 @@ class Chart {
   void AddPlan(const PlanAccount& account) {
     fmt::format_to(out(), "<g class=\"gantt-plan\" data-plan=\"{}\">", HtmlText(account.name));
     fmt::format_to(
-        out(),
-        "<text class=\"plan-name\" x=\"0\" y=\"{}\">{} <tspan class=\"quiet\">{}, {} by the proxy</tspan></text>",
-        y_ + 17, HtmlText(account.name), HtmlText(account.candidate->method),
-        ReadableSeconds(account.timeline.makespan));
+        out(), "<text class=\"plan-name\" x=\"0\" y=\"{}\">{} <tspan class=\"quiet\">{}, {} {}</tspan></text>", y_ + 17,
+        HtmlText(account.name), HtmlText(account.candidate->method), ReadableSeconds(account.timeline.makespan),
+        account.shared_links ? "under contention" : "by the proxy");
     y_ += kTitle;
     const std::vector<std::string> names = UnitNames(machine_, topology_);
     for (std::size_t unit = 0; unit < names.size(); ++unit) AddRow(account, static_cast<int>(unit), names[unit]);

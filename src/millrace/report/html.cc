@@ -128,9 +128,10 @@ class Page {
   }
 
   void Timelines() {
-    Put("<section id=\"timelines\"><h2>Timelines, as the proxy sees them</h2><p class=\"quiet\">One row per unit, one "
+    Put("<section id=\"timelines\"><h2>Timelines, {}</h2><p class=\"quiet\">One row per unit, one "
         "time axis. A group on several units shows on each. Hover over a bar for its ops; "
         "timeline.trace.json opens in Perfetto.</p><div class=\"card\">{}</div></section>",
+        accounts_[0].shared_links ? "on the target" : "as the proxy sees them",
         GanttSvg(result_.graph, result_.machine, accounts_, colours_));
   }
 
