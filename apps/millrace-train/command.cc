@@ -5,13 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/json_write.h"
 #include "millrace/formats/load.h"
 #include "millrace/train/trainer.h"
+#include "preset_file.h"
 #include "progress.h"
 #include "seconds.h"
 
@@ -19,21 +19,6 @@ namespace millrace::cli {
 namespace {
 
 const std::vector<std::string> kKinds = {"gflownet", "ppo"};
-
-// A preset is a file, or the name of one of those that lie beside the program: where it was installed, or built.
-std::string FindPreset(const std::string& words) {
-  namespace fs = std::filesystem;
-  if (fs::path(words).extension() == ".json") return words;
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path places[] = {program.parent_path() / "../share/millrace/presets",
-                             program.parent_path() / "../../../presets"};
-  for (const fs::path& place : places) {
-    const fs::path file = place / (words + ".json");
-    if (fs::exists(file, ignored)) return fs::canonical(file, ignored).string();
-  }
-  throw InvalidInput("--preset: there is no '" + words + "'; give the path of a .json file");
-}
 
 void PrintSummary(const std::string& output, const TrainingSummary& summary) {
   std::string line = R"({"output":)";
@@ -74,6 +59,7 @@ TrainCommand::TrainCommand() : request_(std::make_unique<Request>()) {
   app_.name("millrace train");
   app_.footer(
       "millrace train finetune --help: weights for one graph on one machine.\n"
+      "millrace train go --help: weights of the policy that decides a whole graph at once.\n"
       "millrace train hdp --help: a placement of one graph, learned as a baseline.");
   app_.add_option("KIND", r.kind, fmt::format("What to learn: {}", fmt::join(kKinds, ", ")))
       ->required()

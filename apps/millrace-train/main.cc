@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "finetune_command.h"
+#include "go_command.h"
 #include "hdp_command.h"
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
@@ -38,6 +39,7 @@ int main(int argc, char** argv) {
   millrace::WatchForInterrupt();
   const std::string_view kind = argc > 1 ? argv[1] : "";
   if (kind == "finetune") return RunCommand<millrace::cli::FinetuneCommand>(argc - 1, argv + 1);
+  if (kind == "go") return RunCommand<millrace::cli::GoCommand>(argc - 1, argv + 1);
   if (kind == "hdp") return RunCommand<millrace::cli::HdpCommand>(argc - 1, argv + 1);
   return RunCommand<millrace::cli::TrainCommand>(argc, argv);
 }

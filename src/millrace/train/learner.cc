@@ -10,27 +10,10 @@
 #include "millrace/policy/topoformer.h"
 #include "millrace/random/random.h"
 #include "millrace/train/network.h"
+#include "millrace/train/quiet_torch.h"
 #include "millrace/train/trained_parameters.h"
 
 namespace millrace {
-namespace {
-
-#if TORCH_VERSION_MAJOR >= 2
-namespace torch_warnings = c10::WarningUtils;
-#else
-namespace torch_warnings = c10::Warning;
-#endif
-
-// libtorch says once a process that scatter_reduce may change in later versions, which is nothing to a user.
-class Silence : public c10::WarningHandler {
-#if TORCH_VERSION_MAJOR >= 2
-  void process(const c10::Warning&) override {}
-#else
-  void process(const c10::SourceLocation&, const std::string&, const bool) override {}
-#endif
-};
-
-}  // namespace
 
 struct Learner::State {
   LearnerSettings settings;
@@ -80,8 +63,7 @@ Learner::~Learner() = default;
 
 std::vector<Predicted> Learner::Predict(const std::vector<Replay>& replays) {
   State& state = *state_;
-  Silence silence;
-  const torch_warnings::WarningHandlerGuard quiet(&silence);
+  const QuietTorch quiet;
   state.outputs = state.encodes_states ? RunStateNetwork(state.trained->parameters(), replays, state.device)
                                        : RunNetwork(state.trained->parameters(), replays, state.settings.entropy,
                                                     state.settings.log_partition, state.device);
