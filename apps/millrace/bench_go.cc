@@ -107,7 +107,9 @@ int BenchGoPlacement(const CommandLine& line, const BenchOptions& options) {
   const Scratch scratch;
   account.Note(
       "Placements (single to metis, hdp, go) run in order of readiness with greedy fusion, but hdp's by upward "
-      "rank; heft, etf, anneal and gflownet order them themselves. go: the best of its draws by the proxy.");
+      "rank; heft, etf, anneal and gflownet order them themselves. go: the best of its draws by the proxy; go-ordered "
+      "decides the order, too; -measured: the best of them by the "
+      "target.");
   std::vector<GoMethod> methods = GoBaselines(kSearchSeconds);
   methods.push_back(GoGFlowNet(options.sampler, kSearchSeconds));
   if (options.hdp > 0) {
@@ -117,12 +119,16 @@ int BenchGoPlacement(const CommandLine& line, const BenchOptions& options) {
   GoDraws draws = study.draws;
   draws.tasks = kPlacementAlone;
   methods.push_back(GoOneShot("go", study.zero_shot, draws));
-  GoDraws measured = draws;
+  GoDraws ordered = draws;
+  ordered.tasks = {true, true, false};
+  methods.push_back(GoOneShot("go-ordered", study.zero_shot, ordered));
+  GoDraws measured = ordered;
   measured.measured = draws.draws;
-  methods.push_back(GoOneShot("go-measured", study.zero_shot, measured));
+  methods.push_back(GoOneShot("go-ordered-measured", study.zero_shot, measured));
   if (options.finetune > 0) {
-    account.Note(fmt::format("go-finetuned: the best plan that {} s of fine-tuning measured.", options.finetune));
-    methods.push_back(FinetunedGo(Training(options, scratch.path(), options.finetune, study.weights), kPlacementAlone));
+    account.Note(
+        fmt::format("go-finetuned, with orders: the best plan that {} s of fine-tuning measured.", options.finetune));
+    methods.push_back(FinetunedGo(Training(options, scratch.path(), options.finetune, study.weights), ordered.tasks));
   }
   RunStudy(line, options, methods, study.seeds, methods.back().name, account);
   return 0;

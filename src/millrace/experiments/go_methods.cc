@@ -108,6 +108,7 @@ std::vector<GoMethod> GoBaselines(double search_seconds) {
           Placed("tf-default", PlaceUntilFull),
           Placed("human", PlaceByLayers),
           Placed("metis", PlaceByPartition),
+          Offered("expert", false, MakeHeuristic("expert"), once),
           Offered("heft", false, MakeHeuristic("heft"), once),
           Offered("etf", false, MakeHeuristic("etf"), once),
           Offered("anneal", true, MakeSource("anneal"), anneal),
