@@ -115,10 +115,18 @@ KnownDecisions AskExperts(const GoProblem& problem, std::int64_t evaluations, Ra
   const std::optional<FoundPlacement> found = SearchPlacement(costed, {.evaluations = evaluations}, random);
   if (!found) return best;
   for (const std::vector<int>& classes : {FirstTwins(costed), ByKind(problem.machine())}) {
-    Decisions decisions =
+    const Decisions levelled =
         ToDecisions(one_shot, costed, found->assignment, RenameByWork(one_shot, costed, found->assignment, classes));
-    const double seconds = problem.Seconds(decisions);
-    if (std::isfinite(seconds) && seconds <= best.seconds * kWorthRenaming) best = {std::move(decisions), seconds};
+    KnownDecisions known{.seconds = kUnusable};
+    // Levels are a coarse copy of the sequence, which was by upward rank, as equal levels are, or by readiness.
+    for (int order = 0; order < 3; ++order) {
+      Decisions decisions = levelled;
+      if (order == 1) std::fill(decisions.priority.begin(), decisions.priority.end(), kLevels / 2);
+      if (order == 2) decisions.priority.clear();
+      const double seconds = problem.Seconds(decisions);
+      if (seconds < known.seconds) known = {std::move(decisions), seconds};
+    }
+    if (std::isfinite(known.seconds) && known.seconds <= best.seconds * kWorthRenaming) best = std::move(known);
   }
   return best;
 }
