@@ -79,6 +79,7 @@ class Judge {
   double MeanProxySpeedup(const std::vector<RatedAssignment>& plans) const {
     Simulator simulator(costed_);
     std::vector<double> speedups;
+    speedups.reserve(plans.size());
     for (const RatedAssignment& plan : plans)
       speedups.push_back(sequential_by_proxy_ / simulator.Makespan(plan.assignment));
     return Mean(speedups);

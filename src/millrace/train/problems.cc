@@ -30,7 +30,7 @@ int LogUniformInteger(int low, int high, Random& random) {
 }
 
 int UniformInteger(int low, int high, Random& random) {
-  return low + static_cast<int>(random.Below(static_cast<std::uint64_t>(high - low + 1)));
+  return low + static_cast<int>(random.Below(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1));
 }
 
 Device MakeDevice(std::string name, std::string kind, std::vector<int> units) {
@@ -164,7 +164,7 @@ void CheckProblemSettings(const ProblemSettings& settings) {
   }
 }
 
-Problem::Problem(ComputationGraph graph, const Machine& machine)
+Problem::Problem(const ComputationGraph& graph, const Machine& machine)
     : costed_(MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph))), environment_(costed_) {}
 
 ProblemSource::ProblemSource(ProblemSettings settings, std::vector<ComputationGraph> graphs)

@@ -40,7 +40,7 @@ void CheckProblemSettings(const ProblemSettings& settings);
 // A problem with everything policies ask of it. Stays where it is: the environment refers to the costed graph.
 class Problem {
  public:
-  Problem(ComputationGraph graph, const Machine& machine);
+  Problem(const ComputationGraph& graph, const Machine& machine);
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 

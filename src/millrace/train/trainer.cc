@@ -136,6 +136,7 @@ class Training {
     const Environment& environment = expert.problem->environment();
     const double temperature = LogUniform(settings_.lowest_temperature, settings_.highest_expert_temperature, random);
     std::vector<std::vector<Action>> actions;
+    actions.reserve(static_cast<std::size_t>(settings_.expert_trajectories));
     for (int i = 0; i < settings_.expert_trajectories; ++i) {
       actions.push_back(DrawTrajectory(expert.problem->costed(), expert.assignment, random));
     }

@@ -124,9 +124,9 @@ std::vector<ValidationScore> Validate(const Policy& policy, const std::vector<Va
 }
 
 const ValidationScore& Overall(const std::vector<ValidationScore>& scores) {
-  const ValidationScore* best = nullptr;
+  const ValidationScore* best = &scores.back();  // the last one is overall
   for (const ValidationScore& score : scores) {
-    if (score.cell.empty() && (best == nullptr || score.best > best->best)) best = &score;
+    if (score.cell.empty() && score.best > best->best) best = &score;
   }
   return *best;
 }
