@@ -10,6 +10,8 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
+#include "millrace/policy/learned_fusion.h"
+#include "millrace/policy/message_passing.h"
 #include "tests/reference/random_problem.h"
 
 namespace millrace {
@@ -19,6 +21,12 @@ TEST(FusionPolicy, EveryOneGivesFiniteLogitsThatDependOnWhatItIsShownAlone) {
   std::vector<std::unique_ptr<FusionPolicy>> policies;
   policies.push_back(MakeUniformFusionPolicy());
   policies.push_back(MakeSavingFusionPolicy(2));
+  Random weighing(1);
+  Weights weights = InitialFusionWeights(weighing);
+  for (auto& entry : weights.tensors) {
+    for (float& value : entry.second.values) value += static_cast<float>(weighing.Normal());
+  }
+  policies.push_back(MakeLearnedFusionPolicy(weights));
   int offers = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Random random(seed);
@@ -47,6 +55,25 @@ TEST(FusionPolicy, EveryOneGivesFiniteLogitsThatDependOnWhatItIsShownAlone) {
     }
   }
   EXPECT_GT(offers, 100);
+}
+
+TEST(FusionPolicy, TheLearnedOneStartsAsTheSavingOne) {
+  Random random(1);
+  const auto learned = MakeLearnedFusionPolicy(InitialFusionWeights(random));
+  MergeObservation observation;
+  observation.features.fill(0.3f);
+  for (const double saved : {-2.0, 0.0, 0.7}) {
+    observation.saved = saved;
+    for (const double temperature : {0.01, 1.0}) EXPECT_NEAR(learned->Logit(observation, temperature), saved, 1e-6);
+  }
+}
+
+TEST(FusionPolicy, TheLearnedOneRefusesOtherWeights) {
+  Random random(1);
+  Weights weights = InitialFusionWeights(random);
+  weights.tensors.at("first.weight").shape = {1, 1};
+  EXPECT_THROW(MakeLearnedFusionPolicy(weights), InvalidInput);
+  EXPECT_THROW(MakeLearnedFusionPolicy(InitialMessagePassingWeights(random)), InvalidInput);
 }
 
 TEST(FusionPolicy, TheSavingOneAcceptsWhatSavesTime) {

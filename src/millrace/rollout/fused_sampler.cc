@@ -102,6 +102,7 @@ std::vector<FusedTrajectory> FusedSampler::Sample(int count, const SamplerOption
   std::map<std::vector<char>, std::vector<std::size_t>> by_answers;
   for (std::size_t i = 0; i < trajectories.size(); ++i) by_answers[trajectories[i].answers].push_back(i);
   std::vector<const std::vector<std::size_t>*> alike;
+  alike.reserve(by_answers.size());
   for (const auto& entry : by_answers) alike.push_back(&entry.second);
   const auto different = static_cast<int>(alike.size());
   const bool one_each = different >= options.threads;

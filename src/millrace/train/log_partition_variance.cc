@@ -19,27 +19,12 @@ class LogPartitionVariance : public Objective {
   std::string name() const override { return "log_partition_variance"; }
 
   Derivative Differentiate(const Drawn& drawn, const Predicted&, double) const override {
-    const std::size_t count = drawn.log_reward.size();
-    std::vector<double> zeta(count);
-    double mean = 0;
-    for (std::size_t i = 0; i < count; ++i) {
+    std::vector<double> zeta(drawn.log_reward.size());
+    for (std::size_t i = 0; i < zeta.size(); ++i)
       zeta[i] = drawn.log_reward[i] + drawn.log_backward[i] - drawn.log_forward[i];
-      mean += zeta[i] / static_cast<double>(count);
-    }
-    double variance = 0;
-    const double others = count > 1 ? static_cast<double>(count - 1) : 1;
-    for (const double value : zeta) variance += (value - mean) * (value - mean) / others;
-
-    std::vector<double> by_trajectory(count);
-    if (settings_.weight_limit > 0) {
-      const std::vector<double> weights = Normalise(zeta, settings_.weight_limit);
-      const double steps = static_cast<double>(count) * drawn.num_groups;
-      for (std::size_t i = 0; i < count; ++i) by_trajectory[i] = -weights[i] / steps;
-    } else {
-      for (std::size_t i = 0; i < count; ++i) by_trajectory[i] = -2 * (zeta[i] - mean) / others;
-    }
-    Derivative derivative = SpreadOverSteps(drawn, by_trajectory);
-    derivative.loss = variance;
+    const PartitionVariance variance = VarianceOf(zeta, settings_.weight_limit, drawn.num_groups);
+    Derivative derivative = SpreadOverSteps(drawn, variance.by_forward);
+    derivative.loss = variance.loss;
     return derivative;
   }
 
@@ -48,6 +33,24 @@ class LogPartitionVariance : public Objective {
 };
 
 }  // namespace
+
+PartitionVariance VarianceOf(const std::vector<double>& zeta, double weight_limit, int steps) {
+  const std::size_t count = zeta.size();
+  double mean = 0;
+  for (const double value : zeta) mean += value / static_cast<double>(count);
+  const double others = count > 1 ? static_cast<double>(count - 1) : 1;
+  PartitionVariance variance;
+  for (const double value : zeta) variance.loss += (value - mean) * (value - mean) / others;
+  variance.by_forward.resize(count);
+  if (weight_limit > 0) {
+    const std::vector<double> weights = Normalise(zeta, weight_limit);
+    const double all_steps = static_cast<double>(count) * steps;
+    for (std::size_t i = 0; i < count; ++i) variance.by_forward[i] = -weights[i] / all_steps;
+  } else {
+    for (std::size_t i = 0; i < count; ++i) variance.by_forward[i] = -2 * (zeta[i] - mean) / others;
+  }
+  return variance;
+}
 
 std::unique_ptr<Objective> MakeLogPartitionVariance(const ObjectiveSettings& settings) {
   return std::make_unique<LogPartitionVariance>(settings);

@@ -70,6 +70,14 @@ std::unique_ptr<Objective> MakeLogPartitionVariance(const ObjectiveSettings& set
 std::unique_ptr<Objective> MakeTrajectoryBalance(const ObjectiveSettings& settings);
 std::unique_ptr<Objective> MakePpo(const ObjectiveSettings& settings);
 
+// Log-partition variance: the variance of zeta over trajectories and its derivative by each log P_F. `weight_limit` as
+// in ObjectiveSettings; a trajectory has `steps` steps, which the normalised derivative is divided by.
+struct PartitionVariance {
+  double loss = 0;
+  std::vector<double> by_forward;
+};
+PartitionVariance VarianceOf(const std::vector<double>& zeta, double weight_limit, int steps);
+
 // The derivative by every recorded choice where each trajectory's whole log P_F has this one.
 Derivative SpreadOverSteps(const Drawn& drawn, const std::vector<double>& by_trajectory);
 
