@@ -25,8 +25,8 @@ std::vector<Implementation> Implementations() {
     const Weights weights = initial(random);
     return Shaken(weights, random, 0.1);
   };
-  const auto topoformer = [=](Encodes encodes) {
-    const auto initial = [encodes](Random& random) { return InitialTopoformerWeights(encodes, random); };
+  const auto topoformer = [=](Encodes encodes, Backward backward) {
+    const auto initial = [=](Random& random) { return InitialTopoformerWeights(encodes, random, backward); };
     return [=] { return MakeTopoformerPolicy(shaken(initial, 3)); };
   };
   return {
@@ -37,8 +37,9 @@ std::vector<Implementation> Implementations() {
          Random random(2);
          return MakeMessagePassingPolicy(InitialMessagePassingWeights(random));
        }},
-      {"topoformer_of_graph", topoformer(Encodes::kGraph)},
-      {"topoformer_of_state", topoformer(Encodes::kState)},
+      {"topoformer_of_graph", topoformer(Encodes::kGraph, Backward::kUniform)},
+      {"topoformer_of_state", topoformer(Encodes::kState, Backward::kUniform)},
+      {"topoformer_with_removals", topoformer(Encodes::kState, Backward::kLearned)},
   };
 }
 
@@ -62,6 +63,30 @@ Logits DeviceLogits(PreparedPolicy& policy, const State& state, int group, const
 }
 
 void ExpectNear(float a, float b) { EXPECT_NEAR(a, b, 1e-4 * std::max(1.0f, std::fabs(b))); }
+
+TEST_P(PolicyConformance, GivesEveryRemovalAFiniteLogitOrNone) {
+  Random random(4);
+  bool scored = false, left = false;
+  for (int i = 0; i < 20; ++i) {
+    const auto problem = OddProblem(random);
+    const auto prepared = policy_->Prepare(problem->environment, random.LogNormal(-2, 2));
+    const auto again = prepared->Clone();
+    Walk(problem->environment, random, [&](const State& state, const Observation&, int, const Observation&) {
+      if (state.removable().empty()) return;
+      Logits logits(state.removable().size(), NAN), same = logits;
+      const bool own = prepared->ScoreRemovals(state, logits);
+      EXPECT_EQ(again->ScoreRemovals(state, same), own);
+      for (std::size_t k = 0; k < logits.size(); ++k) {
+        EXPECT_EQ(std::isfinite(logits[k]), own);
+        if (own) {
+          EXPECT_EQ(logits[k], same[k]);
+        }
+      }
+      (own ? scored : left) = true;
+    });
+  }
+  EXPECT_NE(scored, left) << "some states scored and others not";
+}
 
 TEST_P(PolicyConformance, GivesEveryChoiceAFiniteLogit) {
   Random random(3);

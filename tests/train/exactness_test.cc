@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,6 @@ namespace millrace {
 namespace {
 
 constexpr std::array<double, 3> kTemperatures = {0.1, 0.3, 1};
-constexpr int kUpdates = 300;
 constexpr double kLearningRate = 5e-3;
 
 CostedGraph TinyProblem(bool gang, std::uint64_t seed) {
@@ -42,38 +42,50 @@ double Distance(const Environment& environment, const Policy& policy, double tem
   return FitToReward(environment, distribution, temperature).total_variation;
 }
 
-void ExpectExactOnceTrained(bool gang, std::uint64_t seed) {
-  const CostedGraph costed = TinyProblem(gang, seed);
+void ExpectExactOnceTrained(bool gang, int updates, Backward backward) {
+  const CostedGraph costed = TinyProblem(gang, gang ? 2 : 1);
   const Environment environment(costed);
   Random random(1);
-  Weights start = InitialTopoformerWeights(Encodes::kState, random);
+  Weights start = InitialTopoformerWeights(Encodes::kState, random, backward);
   for (const char* head : {"group.strength.bias", "joint.strength.bias"}) {
     for (float& value : start.tensors.at(head).values) value = -2;  // sharper heuristics never draw most plans
   }
   Learner learner(start, {.average_decay = 0.97, .gradient_limit = 10});
   const auto objective = MakeLogPartitionVariance({.weight_limit = 0});
-  for (int update = 0; update < kUpdates; ++update) {
+  for (int update = 0; update < updates; ++update) {
     const std::unique_ptr<Policy> policy = MakeLearnedPolicy(learner.weights());
     std::vector<Lesson> lessons(kTemperatures.size());
     for (std::size_t i = 0; i < lessons.size(); ++i) {
       DrawLesson(environment, *policy->Prepare(environment, kTemperatures[i]), kTemperatures[i],
-                 {.trajectories = 256, .epsilon = 0.05, .states = true},
+                 {.trajectories = 256, .epsilon = 0.05, .states = true, .removals = backward == Backward::kLearned},
                  random.Fork(static_cast<std::uint64_t>(update) * lessons.size() + i), lessons[i]);
     }
-    const double progress = static_cast<double>(update) / kUpdates;
+    const double progress = static_cast<double>(update) / updates;
     Teach(lessons, *objective, 0, kLearningRate * (1 - 0.99 * progress), progress, learner);
   }
   const std::unique_ptr<Policy> before = MakeLearnedPolicy(start);
   const std::unique_ptr<Policy> after = MakeLearnedPolicy(learner.average());
+  if (backward == Backward::kLearned) {
+    const WeightTensor& out = learner.weights().tensors.at("backward.out.weight");
+    EXPECT_NE(out, start.tensors.at("backward.out.weight"));
+  }
   for (const double temperature : kTemperatures) {
     EXPECT_GT(Distance(environment, *before, temperature), 0.1) << temperature;
-    EXPECT_LE(Distance(environment, *after, temperature), 0.05) << temperature;
+    const double distance = Distance(environment, *after, temperature);
+    EXPECT_LE(distance, 0.05) << temperature;
+    ::testing::Test::RecordProperty(fmt::format("total_variation_at_{}", temperature), fmt::format("{:.4f}", distance));
   }
 }
 
-TEST(Exactness, PlansAreDrawnInProportionToTheirReward) { ExpectExactOnceTrained(false, 1); }
+TEST(Exactness, PlansAreDrawnInProportionToTheirReward) { ExpectExactOnceTrained(false, 220, Backward::kUniform); }
 
-TEST(Exactness, PlansAreDrawnInProportionToTheirRewardWithAGang) { ExpectExactOnceTrained(true, 2); }
+TEST(Exactness, PlansAreDrawnInProportionToTheirRewardWithAGang) {
+  ExpectExactOnceTrained(true, 300, Backward::kUniform);
+}
+
+TEST(Exactness, PlansAreDrawnInProportionToTheirRewardWithALearnedBackwardPolicy) {
+  ExpectExactOnceTrained(false, 220, Backward::kLearned);
+}
 
 }  // namespace
 }  // namespace millrace

@@ -19,7 +19,9 @@
 #include "millrace/env/graph_features.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
+#include "millrace/policy/learned_policy.h"
 #include "millrace/policy/message_passing.h"
+#include "millrace/policy/topoformer.h"
 #include "millrace/rollout/sampler.h"
 #include "millrace/train/finetune.h"
 #include "millrace/train/learner.h"
@@ -143,6 +145,30 @@ TEST_F(TrainingTest, EveryObjectiveTrainsWithExamplesToo) {
     EXPECT_EQ(Train(options, std::nullopt, silent).updates, 4) << name;
     EXPECT_NO_THROW(MakeMessagePassingPolicy(ReadWeights(options.output))) << name;
   }
+}
+
+TEST_F(TrainingTest, TrainsATopoformerThatEncodesStatesAndLearnsItsBackwardPolicy) {
+  TrainerOptions options;
+  options.settings = Small();
+  options.settings.encoder = "topoformer";
+  options.settings.backward = "learned";
+  options.settings.problems.fewest_ops = 3;
+  options.settings.problems.most_ops = 6;
+  options.settings.validation_samples = 1;
+  options.settings.updates = 3;
+  options.settings.expert_weight = 0.2;
+  options.settings.expert_problems = 2;
+  options.settings.expert_visits = 1e4;
+  options.output = Path("topoformer.safetensors");
+  Silent silent;
+  EXPECT_EQ(Train(options, std::nullopt, silent).updates, 3);
+  const Weights trained = ReadWeights(options.output);
+  EXPECT_EQ(BackwardOf(trained), Backward::kLearned);
+  EXPECT_EQ(MakeLearnedPolicy(trained)->name(), "topoformer");
+  options.settings.encoder = "mpnn";
+  options.settings.backward = "uniform";
+  options.start = trained;
+  EXPECT_THROW(Train(options, std::nullopt, silent), InvalidInput);
 }
 
 TEST_F(TrainingTest, KilledAndResumedItEndsInTheSameBytesAtAnyNumberOfThreads) {

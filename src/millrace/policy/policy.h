@@ -10,7 +10,8 @@
 #include "millrace/env/state.h"
 
 // The forward policy P_F of a sampler, in two stages per step: which ready group, then which device for it.
-// P_F(group, device | state) = softmax of the group logits x softmax of the device logits.
+// P_F(group, device | state) = softmax of the group logits x softmax of the device logits. And the backward policy P_B
+// it was trained with: which group was placed last.
 namespace millrace {
 
 // A policy made ready for one environment and one reward temperature: what does not change from step to step is worked
@@ -24,6 +25,10 @@ class PreparedPolicy {
 
   // Likewise for ObserveDevices(state, group).
   virtual void ScoreDevices(const State& state, int group, const Observation& observation, std::span<float> logits) = 0;
+
+  // P_B, where the policy has one of its own: a logit for each of state.removable(), of which there is at least one;
+  // finite. False where it has none: P_B is then uniform, and the logits are left alone.
+  virtual bool ScoreRemovals(const State& /*state*/, std::span<float> /*logits*/) { return false; }
 
   // The same policy for another thread; what is immutable is shared.
   virtual std::unique_ptr<PreparedPolicy> Clone() const = 0;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "millrace/env/graph_features.h"
 #include "millrace/policy/message_passing.h"
@@ -16,6 +18,19 @@ namespace {
 
 using Bias = LinearLayer::Bias;
 using Then = LinearLayer::Then;
+
+// Scores removable groups.
+struct BackwardHead {
+  explicit BackwardHead(const Weights& weights)
+      : embed(weights, "backward.embed", kWidth, kHidden, Bias::kOwn),
+        condition(weights, "backward.condition", kCondition, kHidden, Bias::kNone),
+        place(weights, "backward.place", kHidden, kHidden, Bias::kNone),
+        hidden(weights, "backward.hidden", kHidden, kHidden, Bias::kOwn),
+        out(weights.Get("backward.out.weight", {1, kHidden}).values) {}
+
+  LinearLayer embed, condition, place, hidden;
+  std::vector<float> out;
+};
 
 struct Network {
   explicit Network(const Weights& weights)
@@ -31,7 +46,9 @@ struct Network {
         joint_condition(weights, "joint.condition", kCondition, kHidden, Bias::kNone),
         joint_place(weights, "joint.place", kHidden, kHidden, Bias::kNone),
         joint_strength(weights, "joint"),
-        group_strength(weights, "group") {}
+        group_strength(weights, "group") {
+    if (BackwardOf(weights) == Backward::kLearned) backward.emplace(weights);
+  }
 
   ConditionNetwork condition;
   LinearLayer input, input_state, input_place, place_first, place_second;
@@ -39,6 +56,7 @@ struct Network {
   ChoiceHead joint;
   LinearLayer joint_embed, joint_condition, joint_place;
   StrengthLayer joint_strength, group_strength;
+  std::optional<BackwardHead> backward;
 };
 
 // What does not change from step to step.
@@ -78,7 +96,11 @@ class PreparedState final : public PreparedPolicy {
         place_(Devices() * kHidden),
         from_place_(Devices() * kWidth),
         joint_place_(Devices() * kHidden),
-        joint_shared_(kHidden) {}
+        joint_shared_(kHidden),
+        removal_condition_(kHidden),
+        removal_place_(Devices() * kHidden),
+        removal_first_(kHidden),
+        removal_hidden_(kHidden) {}
 
   void ScoreGroups(const State& state, const Observation& observation, std::span<float> logits) override {
     Encode(state);
@@ -98,6 +120,28 @@ class PreparedState final : public PreparedPolicy {
   void ScoreDevices(const State& state, int group, const Observation& observation, std::span<float> logits) override {
     Encode(state);
     ScoreJointly(group, observation, logits);
+  }
+
+  bool ScoreRemovals(const State& state, std::span<float> logits) override {
+    if (!known_->network->backward) return false;
+    const BackwardHead& head = *known_->network->backward;
+    Encode(state);
+    head.condition.Apply(known_->condition.data(), 1, Then::kNothing, removal_condition_.data());
+    head.place.Apply(place_.data(), Devices(), Then::kNothing, removal_place_.data());
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      const auto group = static_cast<std::size_t>(state.removable()[i]);
+      const float* place =
+          removal_place_.data() + static_cast<std::size_t>(state.assignment().placement[group]) * kHidden;
+      float* const first = removal_first_.data();
+      head.embed.Apply(rows_.data() + group * kWidth, 1, Then::kNothing, first);
+      for (std::size_t k = 0; k < kHidden; ++k)
+        first[k] = std::max(first[k] + removal_condition_.data()[k] + place[k], 0.0f);
+      head.hidden.Apply(first, 1, Then::kRelu, removal_hidden_.data());
+      float logit = 0;
+      for (std::size_t k = 0; k < kHidden; ++k) logit += head.out[k] * removal_hidden_.data()[k];
+      logits[i] = BoundedLogit(logit);
+    }
+    return true;
   }
 
   std::unique_ptr<PreparedPolicy> Clone() const override { return std::make_unique<PreparedState>(known_); }
@@ -155,6 +199,7 @@ class PreparedState final : public PreparedPolicy {
   TopoformerEncoder::Workspace workspace_;
   StateFeatures features_;
   LaneArray rows_, from_state_, device_known_, place_between_, place_, from_place_, joint_place_, joint_shared_;
+  LaneArray removal_condition_, removal_place_, removal_first_, removal_hidden_;
   Observation devices_;
   std::vector<float> joint_;
   Assignment last_;  // what rows_ are the embeddings of

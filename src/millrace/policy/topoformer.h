@@ -41,6 +41,9 @@
 //     strength = exp(clamp(joint.strength c, -8, 8))
 //   device logit = J; group logit = log sum over the group's devices of exp J, and its own priors with the strengths of
 //   group.strength.
+// With a backward policy of its own (metadata "backward": "learned"), one more head, for every removable group:
+//   first = backward.embed h_group + backward.condition c + backward.place p_device, of the device it is placed on
+//   logit = backward.out relu(backward.hidden relu(first))
 //
 // Time and memory go with the square of the groups, so that there is a limit.
 namespace millrace {
@@ -54,15 +57,21 @@ inline constexpr int kFeedForward = 128;
 inline constexpr int kMostTopoformerGroups = 2000;
 
 enum class Encodes { kGraph, kState };
+enum class Backward { kUniform, kLearned };  // P_B; learned where states are encoded alone
 
 // Name and shape of every tensor. These have a bias: condition.0, condition.1, input, layer.l.join, layer.l.first,
 // layer.l.out, all norms, place.0, place.1, and of the heads *.embed, *.hidden, *.strength, device.device.0 and .1. The
 // edge weights are one tensor, layer.l.edge.weight of shape (4).
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> TopoformerShapes(Encodes encodes);
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> TopoformerShapes(Encodes encodes,
+                                                                                Backward backward = Backward::kUniform);
 
 // As training starts: as InitialMessagePassingWeights, so that the logits are the heuristic prior; norms at 1, edge
-// weights at 0; layers that lead to no relu at half the variance.
-Weights InitialTopoformerWeights(Encodes encodes, Random& random);
+// weights at 0; layers that lead to no relu at half the variance. P_B is uniform at first. Throws InvalidInput for a
+// learned one where the graph is encoded.
+Weights InitialTopoformerWeights(Encodes encodes, Random& random, Backward backward = Backward::kUniform);
+
+// Which of the two the weights of a topoformer are for. Throws InvalidInput where their metadata says something else.
+Backward BackwardOf(const Weights& weights);
 
 // Throws InvalidInput for weights of another architecture, version or shape. What it makes refuses, at Prepare, graphs
 // of more than kMostTopoformerGroups groups.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/env/graph_features.h"
 #include "millrace/env/observation.h"
+#include "millrace/errors/errors.h"
+#include "millrace/formats/text_lines.h"
 #include "millrace/policy/message_passing.h"
 #include "millrace/policy/network_layout.h"
 #include "millrace/policy/state_features.h"
@@ -45,7 +47,18 @@ void AddStateHeads(NetworkLayout& layout) {
   layout.AddBias("group.strength", kGroupPriors);
 }
 
-NetworkLayout Layout(Encodes encodes) {
+void AddBackwardHead(NetworkLayout& layout) {
+  constexpr int kInputs = kWidth + kCondition + kHidden;
+  layout.AddWeight("backward.embed", kHidden, kWidth, kInputs);
+  layout.AddBias("backward.embed", kHidden);
+  layout.AddWeight("backward.condition", kHidden, kCondition, kInputs);
+  layout.AddWeight("backward.place", kHidden, kHidden, kInputs);
+  layout.AddWeight("backward.hidden", kHidden, kHidden, kHidden);
+  layout.AddBias("backward.hidden", kHidden);
+  layout.AddZeroWeight("backward.out", 1, kHidden);
+}
+
+NetworkLayout Layout(Encodes encodes, Backward backward) {
   const bool state = encodes == Encodes::kState;
   const int inputs = kNodeFeatures + (state ? kStateGroupFeatures + kHidden : 0);
   NetworkLayout layout;
@@ -66,21 +79,35 @@ NetworkLayout Layout(Encodes encodes) {
     AddStateHeads(layout);
   else
     AddGraphHeads(layout);
+  if (backward == Backward::kLearned) {
+    if (!state) throw InvalidInput("a topoformer that encodes the graph once has no backward policy of its own");
+    AddBackwardHead(layout);
+  }
   return layout;
 }
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> TopoformerShapes(Encodes encodes) {
-  return Layout(encodes).Shapes();
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> TopoformerShapes(Encodes encodes, Backward backward) {
+  return Layout(encodes, backward).Shapes();
 }
 
-Weights InitialTopoformerWeights(Encodes encodes, Random& random) {
-  Weights weights = Layout(encodes).Start("topoformer", random);
+Weights InitialTopoformerWeights(Encodes encodes, Random& random, Backward backward) {
+  Weights weights = Layout(encodes, backward).Start("topoformer", random);
+  if (backward == Backward::kLearned) weights.metadata["backward"] = "learned";
   weights.metadata["encodes"] = encodes == Encodes::kState ? "state" : "graph";
   StartStrengths(weights, "group", kGroupStartStrengths);
   StartStrengths(weights, encodes == Encodes::kState ? "joint" : "device", kDeviceStartStrengths);
   return weights;
+}
+
+Backward BackwardOf(const Weights& weights) {
+  const auto stated = weights.metadata.find("backward");
+  if (stated == weights.metadata.end()) return Backward::kUniform;
+  if (stated->second != "learned")
+    throw InvalidInput("these weights say that their backward policy is '" + Shown(stated->second) +
+                       "'; it is learned, or nothing is said");
+  return Backward::kLearned;
 }
 
 }  // namespace millrace

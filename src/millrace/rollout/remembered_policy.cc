@@ -43,6 +43,19 @@ class RememberedPolicy final : public PreparedPolicy {
     policy_->ScoreDevices(state, group, observation, logits);
   }
 
+  // The order of removable groups is that of how a state came about, so scores are kept by group.
+  bool ScoreRemovals(const State& state, std::span<float> logits) override {
+    if (!removing_) return false;
+    const auto [entry, first] = removals_.try_emplace(KeyOf(state));
+    if (first) {
+      removing_ = policy_->ScoreRemovals(state, logits);
+      for (std::size_t i = 0; i < logits.size(); ++i) entry->second[state.removable()[i]] = logits[i];
+    } else {
+      for (std::size_t i = 0; i < logits.size(); ++i) logits[i] = entry->second.at(state.removable()[i]);
+    }
+    return removing_;
+  }
+
   std::unique_ptr<PreparedPolicy> Clone() const override { return Remembering(*policy_); }
 
  private:
@@ -53,6 +66,8 @@ class RememberedPolicy final : public PreparedPolicy {
 
   std::unique_ptr<PreparedPolicy> policy_;
   std::map<StateKey, Scores> known_;
+  std::map<StateKey, std::map<std::int32_t, float>> removals_;
+  bool removing_ = true;  // until the policy says that it has no P_B of its own
   Observation devices_;
 };
 

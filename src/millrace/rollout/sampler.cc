@@ -47,7 +47,7 @@ class Walker {
       const std::int32_t device = Take(taken, index, settled, recorded ? &batch->devices : nullptr, trajectory);
       trajectory.actions.push_back({settled, device});
       state_.Append(trajectory.actions.back());
-      trajectory.log_backward -= std::log(static_cast<double>(state_.removable().size()));
+      trajectory.log_backward += LogRemoval(settled);
     }
     trajectory.assignment = state_.assignment();
     trajectory.makespan = state_.makespan();
@@ -55,6 +55,16 @@ class Walker {
   }
 
  private:
+  // Log P_B of the removable group.
+  double LogRemoval(std::int32_t group) {
+    const std::span<const std::int32_t> removable = state_.removable();
+    logits_.resize(removable.size());
+    if (!policy_->ScoreRemovals(state_, logits_)) return -std::log(static_cast<double>(removable.size()));
+    LogSoftmax(logits_);
+    const auto at = std::find(removable.begin(), removable.end(), group) - removable.begin();
+    return static_cast<double>(logits_[static_cast<std::size_t>(at)]);
+  }
+
   // What was taken, -1 where it was not on offer.
   std::int32_t Take(std::size_t taken, int index, std::int32_t for_group, ChoiceBatch* batch, Trajectory& trajectory) {
     if (taken >= observation_.size()) {

@@ -26,7 +26,7 @@ struct Trajectory {
   Assignment assignment;
   double makespan = 0;      // seconds
   double log_forward = 0;   // sum of log P_F under the policy itself: softmax temperature 1, epsilon 0
-  double log_backward = 0;  // sum of log P_B, uniform
+  double log_backward = 0;  // sum of log P_B, the policy's own or uniform
 };
 
 // `count` trajectories. Trajectory i is drawn from random.Fork(first + i), so the same generator gives the same

@@ -37,7 +37,7 @@ FusedLesson DrawFusedLesson(FusedSampler& sampler, const LessonSettings& setting
   return lesson;
 }
 
-double TeachFused(const std::vector<FusedLesson>& lessons, double weight_limit, double learning_rate,
+double TeachFused(const std::vector<FusedLesson>& lessons, double weight_limit, const FusedRates& rates,
                   FusionLearner& fusing, Learner& placing) {
   const auto share = 1 / static_cast<double>(lessons.size());
   double loss = 0;
@@ -57,7 +57,7 @@ double TeachFused(const std::vector<FusedLesson>& lessons, double weight_limit, 
           {.graph = &one.graph, .temperature = one.temperature, .steps = &one.steps, .states = &one.states});
   }
   if (!std::isfinite(loss)) throw WorkFailed("the loss is not finite");
-  placing.Predict(replays);
+  const std::vector<Predicted> predicted = placing.Predict(replays);
   std::vector<Derivative> derivatives;
   derivatives.reserve(replays.size());
   for (std::size_t i = 0; i < lessons.size(); ++i) {
@@ -66,12 +66,14 @@ double TeachFused(const std::vector<FusedLesson>& lessons, double weight_limit, 
       for (const std::size_t plan : lessons[i].members[k]) by_trajectory.push_back(by_plan[i][plan]);
       Drawn drawn = lessons[i].placings[k].drawn;
       drawn.steps = &lessons[i].placings[k].steps;
-      derivatives.push_back(SpreadOverSteps(drawn, by_trajectory));
+      Derivative derivative = SpreadOverSteps(drawn, by_trajectory);
+      SpreadOverRemovals(drawn, predicted[derivatives.size()], by_trajectory, derivative);
+      derivatives.push_back(std::move(derivative));
     }
   }
-  placing.Descend(derivatives, learning_rate);
+  placing.Descend(derivatives, rates.placing);
   fusing.Predict(merges);
-  fusing.Descend(by_plan, learning_rate);
+  fusing.Descend(by_plan, rates.fusing);
   return loss;
 }
 

@@ -27,9 +27,14 @@ struct FusedLesson {
 // one that `placing` below learns.
 FusedLesson DrawFusedLesson(FusedSampler& sampler, const LessonSettings& settings, const Random& random);
 
+struct FusedRates {
+  double fusing = 0;  // the small network needs larger steps
+  double placing = 0;
+};
+
 // Descends log-partition variance (objective.h) by both networks, the mean over the lessons; returns that mean. Weight
 // limit as in ObjectiveSettings. Throws WorkFailed for a loss or gradient that is not finite.
-double TeachFused(const std::vector<FusedLesson>& lessons, double weight_limit, double learning_rate,
+double TeachFused(const std::vector<FusedLesson>& lessons, double weight_limit, const FusedRates& rates,
                   FusionLearner& fusing, Learner& placing);
 
 }  // namespace millrace

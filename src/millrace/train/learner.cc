@@ -44,7 +44,7 @@ Learner::Learner(const Weights& start, const LearnerSettings& settings) : state_
     if (start.metadata.at("encodes") != "state" || settings.log_partition || settings.entropy) {
       throw InvalidInput("a topoformer is trained by log-partition variance, and where it encodes states, alone");
     }
-    shapes = TopoformerShapes(Encodes::kState);
+    shapes = TopoformerShapes(Encodes::kState, BackwardOf(start));
   } else {
     shapes = MessagePassingShapes();
   }
@@ -69,7 +69,10 @@ std::vector<Predicted> Learner::Predict(const std::vector<Replay>& replays) {
                                                     state.settings.log_partition, state.device);
   const WeightTensor groups = ToWeightTensor(state.outputs.groups.log_probability, {});
   const WeightTensor devices = ToWeightTensor(state.outputs.devices.log_probability, {});
+  const bool backward = state.outputs.removals.log_probability.defined();
+  const WeightTensor removals = backward ? ToWeightTensor(state.outputs.removals.log_probability, {}) : WeightTensor();
   std::vector<Predicted> all(replays.size());
+  auto removal = removals.values.begin();
   auto group = groups.values.begin();
   auto device = devices.values.begin();
   for (std::size_t i = 0; i < replays.size(); ++i) {
@@ -77,6 +80,11 @@ std::vector<Predicted> Learner::Predict(const std::vector<Replay>& replays) {
     const auto device_end = device + static_cast<std::ptrdiff_t>(replays[i].steps->devices.steps());
     all[i].groups.assign(group, group_end);
     all[i].devices.assign(device, device_end);
+    if (backward) {
+      const auto removal_end = removal + static_cast<std::ptrdiff_t>(replays[i].states->taken_removal.size());
+      all[i].removals.assign(removal, removal_end);
+      removal = removal_end;
+    }
     group = group_end;
     device = device_end;
   }
@@ -89,11 +97,12 @@ std::vector<Predicted> Learner::Predict(const std::vector<Replay>& replays) {
 
 double Learner::Descend(const std::vector<Derivative>& derivatives, double learning_rate) {
   State& state = *state_;
-  std::vector<float> groups, devices, log_partitions, group_entropy, device_entropy;
+  std::vector<float> groups, devices, removals, log_partitions, group_entropy, device_entropy;
   for (std::size_t i = 0; i < derivatives.size(); ++i) {
     const Derivative& derivative = derivatives[i];
     groups.insert(groups.end(), derivative.groups.begin(), derivative.groups.end());
     devices.insert(devices.end(), derivative.devices.begin(), derivative.devices.end());
+    removals.insert(removals.end(), derivative.removals.begin(), derivative.removals.end());
     log_partitions.push_back(static_cast<float>(derivative.log_partition));
     group_entropy.insert(group_entropy.end(), derivative.groups.size(), static_cast<float>(derivative.entropy));
     device_entropy.insert(device_entropy.end(), derivative.devices.size(), static_cast<float>(derivative.entropy));
@@ -104,6 +113,10 @@ double Learner::Descend(const std::vector<Derivative>& derivatives, double learn
   // The gradient flows in at these outputs: no loss is formed, since the objective has differentiated it already.
   std::vector<torch::Tensor> outputs = {state.outputs.groups.log_probability, state.outputs.devices.log_probability};
   std::vector<torch::Tensor> gradients = {tensor(groups), tensor(devices)};
+  if (state.outputs.removals.log_probability.defined()) {
+    outputs.push_back(state.outputs.removals.log_probability);
+    gradients.push_back(tensor(removals));
+  }
   if (state.settings.log_partition) {
     outputs.push_back(state.outputs.log_partition);
     gradients.push_back(tensor(log_partitions));

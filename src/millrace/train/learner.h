@@ -20,7 +20,8 @@ struct Replay {
   const GraphFeatures* graph = nullptr;
   double temperature = 1;
   const StepBatch* steps = nullptr;
-  const StateSteps* states = nullptr;  // of all steps, where the network encodes states
+  const StateSteps* states = nullptr;  // of all steps, where the network encodes states; with removals where P_B is
+                                       // learned
 };
 
 struct LearnerSettings {

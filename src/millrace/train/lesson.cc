@@ -48,12 +48,16 @@ Derivative Imitate(const Drawn& drawn, const Predicted& predicted, double weight
   for (const float value : predicted.groups) sum += value;
   for (const float value : predicted.devices) sum += value;
   log_probability = sum / static_cast<double>(std::max<std::size_t>(1, predicted.groups.size()));
-  return SpreadOverSteps(drawn, std::vector<double>(count, -weight / (static_cast<double>(count) * drawn.num_groups)));
+  Derivative derivative =
+      SpreadOverSteps(drawn, std::vector<double>(count, -weight / (static_cast<double>(count) * drawn.num_groups)));
+  derivative.removals.assign(predicted.removals.size(), 0);  // an example says nothing of P_B
+  return derivative;
 }
 
 void Scale(double share, Derivative& derivative) {
   for (float& value : derivative.groups) value *= static_cast<float>(share);
   for (float& value : derivative.devices) value *= static_cast<float>(share);
+  for (float& value : derivative.removals) value *= static_cast<float>(share);
   derivative.log_partition *= share;
   derivative.entropy *= share;
 }
@@ -72,7 +76,7 @@ std::vector<Trajectory> DrawLesson(const Environment& environment, const Prepare
     std::vector<std::vector<Action>> actions;
     actions.reserve(trajectories.size());
     for (const Trajectory& trajectory : trajectories) actions.push_back(trajectory.actions);
-    lesson.states = RecordStates(environment, actions);
+    lesson.states = RecordStates(environment, actions, settings.removals);
   }
   return trajectories;
 }
@@ -83,7 +87,7 @@ void ExampleLesson(const Environment& environment, const PreparedPolicy& policy,
   const SamplerOptions sampler = Sampler(environment, actions.size(), settings);
   Fill(environment, ReplayTrajectories(environment, policy, actions, sampler, random, &lesson.steps), temperature,
        sampler.recorded_share, lesson);
-  if (settings.states) lesson.states = RecordStates(environment, actions);
+  if (settings.states) lesson.states = RecordStates(environment, actions, settings.removals);
   lesson.example = true;
 }
 

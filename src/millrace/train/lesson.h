@@ -19,7 +19,8 @@ struct LessonSettings {
   double recorded_share = 0.25;   // of steps, for the gradient
   int most_recorded_steps = 512;  // about: on large graphs the share is lower
   double epsilon = 0;
-  bool states = false;  // for a network that encodes them: every step is recorded, whatever the share above
+  bool states = false;    // for a network that encodes them: every step is recorded, whatever the share above
+  bool removals = false;  // with the removable groups of states, for a network that learns P_B
 };
 
 struct Lesson {

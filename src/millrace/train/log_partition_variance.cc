@@ -18,12 +18,13 @@ class LogPartitionVariance : public Objective {
 
   std::string name() const override { return "log_partition_variance"; }
 
-  Derivative Differentiate(const Drawn& drawn, const Predicted&, double) const override {
+  Derivative Differentiate(const Drawn& drawn, const Predicted& predicted, double) const override {
     std::vector<double> zeta(drawn.log_reward.size());
     for (std::size_t i = 0; i < zeta.size(); ++i)
       zeta[i] = drawn.log_reward[i] + drawn.log_backward[i] - drawn.log_forward[i];
     const PartitionVariance variance = VarianceOf(zeta, settings_.weight_limit, drawn.num_groups);
     Derivative derivative = SpreadOverSteps(drawn, variance.by_forward);
+    SpreadOverRemovals(drawn, predicted, variance.by_forward, derivative);
     derivative.loss = variance.loss;
     return derivative;
   }

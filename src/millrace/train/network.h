@@ -23,6 +23,7 @@ struct ChoiceOutputs {
 struct NetworkOutputs {
   ChoiceOutputs groups;
   ChoiceOutputs devices;
+  ChoiceOutputs removals;       // log P_B; undefined where it is uniform
   torch::Tensor log_partition;  // by replay; undefined unless asked for
 };
 

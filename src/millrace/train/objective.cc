@@ -63,6 +63,13 @@ Derivative SpreadOverSteps(const Drawn& drawn, const std::vector<double>& by_tra
   return derivative;
 }
 
+void SpreadOverRemovals(const Drawn& drawn, const Predicted& predicted, const std::vector<double>& by_trajectory,
+                        Derivative& derivative) {
+  if (predicted.removals.empty()) return;
+  derivative.removals = Spread(drawn.steps->groups, by_trajectory, drawn.recorded_share);
+  for (float& value : derivative.removals) value = -value;
+}
+
 std::vector<double> Normalise(const std::vector<double>& values, double limit) {
   const double count = static_cast<double>(values.size());
   double mean = 0;

@@ -21,15 +21,16 @@ struct Drawn {
   double recorded_share = 1;
   std::vector<double> log_reward;
   std::vector<double> log_forward;   // under the policy that drew them
-  std::vector<double> log_backward;  // uniform P_B
+  std::vector<double> log_backward;  // P_B of that policy, or uniform
   const StepBatch* steps = nullptr;
 };
 
 // What the network being trained says.
 struct Predicted {
-  std::vector<float> groups;   // by group step of the batch: log probability of the taken choice
-  std::vector<float> devices;  // by device step
-  double log_partition = 0;    // its estimate of log Z of the problem, where asked for
+  std::vector<float> groups;    // by group step of the batch: log probability of the taken choice
+  std::vector<float> devices;   // by device step
+  std::vector<float> removals;  // by step: log P_B; empty where that is uniform
+  double log_partition = 0;     // its estimate of log Z of the problem, where asked for
 };
 
 // Loss and its derivatives by the numbers of Predicted.
@@ -37,6 +38,7 @@ struct Derivative {
   double loss = 0;
   std::vector<float> groups;
   std::vector<float> devices;
+  std::vector<float> removals;
   double log_partition = 0;
   double entropy = 0;  // by the sum over recorded steps of the entropy of their choices, where asked for
 };
@@ -80,6 +82,11 @@ PartitionVariance VarianceOf(const std::vector<double>& zeta, double weight_limi
 
 // The derivative by every recorded choice where each trajectory's whole log P_F has this one.
 Derivative SpreadOverSteps(const Drawn& drawn, const std::vector<double>& by_trajectory);
+
+// That by every removal, the opposite of it, where P_B is learned: a loss of zeta sees the difference of log P_B and
+// log P_F alone.
+void SpreadOverRemovals(const Drawn& drawn, const Predicted& predicted, const std::vector<double>& by_trajectory,
+                        Derivative& derivative);
 
 // Differences from the mean over their standard deviation, cut off at the limit either way; 0 where all are equal.
 std::vector<double> Normalise(const std::vector<double>& values, double limit);

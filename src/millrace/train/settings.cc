@@ -12,6 +12,8 @@ namespace {
 template <typename Settings, typename Visitor>
 void VisitSettings(Settings& s, Visitor& visit) {
   visit("objective", s.objective);
+  visit("encoder", s.encoder);
+  visit("backward", s.backward);
   visit("updates", s.updates);
   visit("graphs_per_update", s.graphs_per_update);
   visit("trajectories", s.trajectories);
@@ -57,6 +59,16 @@ void VisitSettings(Settings& s, Visitor& visit) {
   visit("validation_temperatures", s.validation_temperatures);
 }
 
+void CheckNetwork(const TrainingSettings& s) {
+  const bool topoformer = s.encoder == "topoformer";
+  if (!topoformer && s.encoder != "mpnn") throw InvalidInput("encoder: '" + s.encoder + "'; it is mpnn or topoformer");
+  if (s.backward != "uniform" && s.backward != "learned")
+    throw InvalidInput("backward: '" + s.backward + "'; it is uniform or learned");
+  if (s.backward == "learned" && !topoformer) throw InvalidInput("backward: learned by the encoder topoformer alone");
+  if (topoformer && s.objective != "log_partition_variance")
+    throw InvalidInput("encoder: topoformer is trained by the objective log_partition_variance alone");
+}
+
 }  // namespace
 
 TrainingSettings ParseSettings(std::string_view text) {
@@ -81,6 +93,7 @@ TrainingSettings ReadSettings(const std::string& path) {
 void CheckSettings(const TrainingSettings& s) {
   CheckProblemSettings(s.problems);
   MakeObjective(s.objective, s.objective_settings);
+  CheckNetwork(s);
   CheckSettingRange("updates", s.updates, 0, 1e9);
   CheckSettingRange("graphs_per_update", s.graphs_per_update, 1, 1024);
   CheckSettingRange("trajectories", s.trajectories, 2, 1 << 16);

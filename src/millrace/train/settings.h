@@ -14,6 +14,8 @@ namespace millrace {
 
 struct TrainingSettings {
   std::string objective = "log_partition_variance";
+  std::string encoder = "mpnn";      // or "topoformer", which encodes the state at every step: for small graphs
+  std::string backward = "uniform";  // P_B; or "learned", of a topoformer and by log-partition variance
   int updates = 20'000;
   int graphs_per_update = 4;
   int trajectories = 32;             // per graph

@@ -29,7 +29,7 @@ class StatePass {
         devices_(replay.graph->num_devices),
         count_(replay.states->states) {}
 
-  ChoiceOutputs groups, devices;  // once run
+  ChoiceOutputs groups, devices, removals;  // once run
 
   void Run() {
     std::vector<float> inputs = {static_cast<float>(std::log(replay_.temperature))};
@@ -42,7 +42,9 @@ class StatePass {
     torch::Tensor h = FirstRows(place);
     ListPairs();
     for (int l = 0; l < kTopoformerLayers; ++l) h = ThroughLayer("layer." + std::to_string(l), h, condition);
-    Choose(Norm("norm", h), place, condition);
+    h = Norm("norm", h);
+    Choose(h, place, condition);
+    if (parameters_.contains("backward.out.weight")) Remove(h, place, condition);
   }
 
  private:
@@ -156,6 +158,19 @@ class StatePass {
         joint.index_select(0, Indices(states_.taken_choice, device_)) - by_ready.index_select(0, taken);
   }
 
+  void Remove(const torch::Tensor& h, const torch::Tensor& place, const torch::Tensor& condition) {
+    const torch::Tensor first =
+        Layer("backward.embed", h).index_select(0, Indices(states_.removal_group, device_)) +
+        Layer("backward.place", place).index_select(0, Indices(states_.removal_device, device_)) +
+        Layer("backward.condition", condition);
+    const torch::Tensor logits =
+        Layer("backward.out", torch::relu(Layer("backward.hidden", torch::relu(first)))).squeeze(1);
+    const torch::Tensor bins = Indices(states_.removal_bin, device_);
+    const torch::Tensor by_state = LogSumExpBy(bins, logits, states_.removal_bins);
+    const torch::Tensor taken = Indices(states_.taken_removal, device_);
+    removals.log_probability = logits.index_select(0, taken) - by_state.index_select(0, bins.index_select(0, taken));
+  }
+
   const Parameters& parameters_;
   const Replay& replay_;
   const StateSteps& states_;
@@ -170,16 +185,18 @@ class StatePass {
 }  // namespace
 
 NetworkOutputs RunStateNetwork(const Parameters& parameters, const std::vector<Replay>& replays, torch::Device device) {
-  std::vector<torch::Tensor> groups, devices;
+  std::vector<torch::Tensor> groups, devices, removals;
   for (const Replay& replay : replays) {
     StatePass pass(parameters, replay, device);
     pass.Run();
     groups.push_back(pass.groups.log_probability);
     devices.push_back(pass.devices.log_probability);
+    if (pass.removals.log_probability.defined()) removals.push_back(pass.removals.log_probability);
   }
   NetworkOutputs outputs;
   outputs.groups.log_probability = torch::cat(groups);
   outputs.devices.log_probability = torch::cat(devices);
+  if (!removals.empty()) outputs.removals.log_probability = torch::cat(removals);
   return outputs;
 }
 

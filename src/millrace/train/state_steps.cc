@@ -64,10 +64,23 @@ void RecordChoices(const State& state, Observation& groups, Observation& devices
   }
 }
 
-// Where the choices of a recorded state begin.
+void RecordRemovals(const State& state, StateSteps& out) {
+  const Environment& environment = state.environment();
+  if (state.removable().empty()) return;
+  for (const std::int32_t group : state.removable()) {
+    out.removal_bin.push_back(out.removal_bins);
+    out.removal_group.push_back(out.states * environment.num_groups() + group);
+    out.removal_device.push_back(out.states * environment.num_devices() +
+                                 state.assignment().placement[static_cast<std::size_t>(group)]);
+  }
+  ++out.removal_bins;
+}
+
+// Where the choices and removals of a recorded state begin.
 struct Recorded {
   std::int64_t state = 0;
   std::size_t choice = 0;
+  std::size_t removal = 0;
 };
 
 void Take(Action action, Recorded at, const Environment& environment, StateSteps& out) {
@@ -79,9 +92,17 @@ void Take(Action action, Recorded at, const Environment& environment, StateSteps
   out.taken_choice.push_back(static_cast<std::int64_t>(choice));
 }
 
+void TakeBack(Action action, Recorded at, const Environment& environment, StateSteps& out) {
+  const std::int64_t group = at.state * environment.num_groups() + action.group;
+  std::size_t removal = at.removal;
+  while (out.removal_group[removal] != group) ++removal;
+  out.taken_removal.push_back(static_cast<std::int64_t>(removal));
+}
+
 }  // namespace
 
-StateSteps RecordStates(const Environment& environment, const std::vector<std::vector<Action>>& trajectories) {
+StateSteps RecordStates(const Environment& environment, const std::vector<std::vector<Action>>& trajectories,
+                        bool removals) {
   StateSteps out;
   const GraphFeatures graph = MakeGraphFeatures(environment);
   RecordGraph(environment, graph, out);
@@ -89,17 +110,23 @@ StateSteps RecordStates(const Environment& environment, const std::vector<std::v
   StateFeatures features;
   Observation groups, devices;
   std::map<StateKey, Recorded> known;
+  const auto visit = [&] {
+    const auto [entry, first] =
+        known.try_emplace(KeyOf(state), Recorded{out.states, out.choice_ready.size(), out.removal_bin.size()});
+    if (first) {
+      RecordState(state, graph, features, out);
+      if (!state.done()) RecordChoices(state, groups, devices, out);
+      if (removals) RecordRemovals(state, out);
+      ++out.states;
+    }
+    return entry->second;
+  };
   for (const std::vector<Action>& actions : trajectories) {
     state.Clear();
     for (const Action action : actions) {
-      const auto [entry, first] = known.try_emplace(KeyOf(state), Recorded{out.states, out.choice_ready.size()});
-      if (first) {
-        RecordState(state, graph, features, out);
-        RecordChoices(state, groups, devices, out);
-        ++out.states;
-      }
-      Take(action, entry->second, environment, out);
+      Take(action, visit(), environment, out);
       state.Append(action);
+      if (removals) TakeBack(action, visit(), environment, out);
     }
   }
   return out;

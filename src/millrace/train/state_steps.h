@@ -36,9 +36,18 @@ struct StateSteps {
   std::vector<float> choice_features;       // by choice x kDeviceChoiceFeatures
   std::vector<float> choice_priors;         // by choice x kDeviceChoicePriors
   std::vector<std::int64_t> taken_choice;   // by step
+
+  // Removable groups, state by state, where asked for: for a learned P_B.
+  std::vector<std::int64_t> removal_bin;     // number of the state among those that have any
+  std::vector<std::int64_t> removal_group;   // state x groups + group
+  std::vector<std::int64_t> removal_device;  // state x devices + the device it is placed on
+  std::vector<std::int64_t> taken_removal;   // by step: which of them the step placed
+  std::int64_t removal_bins = 0;
 };
 
-// Every action must be on offer in its state. Memory goes with states x groups x (groups + devices).
-StateSteps RecordStates(const Environment& environment, const std::vector<std::vector<Action>>& trajectories);
+// Every action must be on offer in its state. Finished states are recorded for their removals alone. Memory goes with
+// states x groups x (groups + devices).
+StateSteps RecordStates(const Environment& environment, const std::vector<std::vector<Action>>& trajectories,
+                        bool removals = false);
 
 }  // namespace millrace

@@ -12,7 +12,9 @@
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 #include "millrace/plan/hash.h"
+#include "millrace/policy/learned_policy.h"
 #include "millrace/policy/message_passing.h"
+#include "millrace/policy/topoformer.h"
 #include "millrace/rollout/parallel.h"
 #include "millrace/train/experts.h"
 #include "millrace/train/learner.h"
@@ -100,9 +102,25 @@ class Training {
 
  private:
   Weights StartWeights() const {
-    if (options_.start) return *options_.start;
+    if (options_.start) {
+      MatchesEncoder(*options_.start);
+      return *options_.start;
+    }
     Random random = random_.Fork(kWeights);
-    return InitialMessagePassingWeights(random);
+    if (settings_.encoder != "topoformer") return InitialMessagePassingWeights(random);
+    return InitialTopoformerWeights(Encodes::kState, random,
+                                    settings_.backward == "learned" ? Backward::kLearned : Backward::kUniform);
+  }
+
+  // Throws InvalidInput where the weights to start from are of another network than the settings.
+  void MatchesEncoder(const Weights& start) const {
+    const bool learned = start.metadata.contains("backward");
+    const auto stated = start.metadata.find("architecture");
+    if (stated != start.metadata.end() && stated->second == settings_.encoder &&
+        learned == (settings_.backward == "learned"))
+      return;
+    throw InvalidInput("the weights to start from are of another network than the settings ask for: encoder " +
+                       settings_.encoder + ", backward " + settings_.backward);
   }
 
   double Seconds() const { return seconds_before_ + SecondsSince(begin_); }
@@ -126,7 +144,9 @@ class Training {
                {.trajectories = settings_.trajectories,
                 .recorded_share = settings_.recorded_share,
                 .most_recorded_steps = settings_.most_recorded_steps,
-                .epsilon = settings_.epsilon},
+                .epsilon = settings_.epsilon,
+                .states = settings_.encoder == "topoformer",
+                .removals = settings_.backward == "learned"},
                random, lesson);
   }
 
@@ -141,7 +161,10 @@ class Training {
       actions.push_back(DrawTrajectory(expert.problem->costed(), expert.assignment, random));
     }
     ExampleLesson(environment, *policy.Prepare(environment, temperature), temperature, actions,
-                  {.recorded_share = settings_.recorded_share, .most_recorded_steps = settings_.most_recorded_steps},
+                  {.recorded_share = settings_.recorded_share,
+                   .most_recorded_steps = settings_.most_recorded_steps,
+                   .states = settings_.encoder == "topoformer",
+                   .removals = settings_.backward == "learned"},
                   random, lesson);
   }
 
@@ -154,7 +177,7 @@ class Training {
     const bool only_experts = with_expert && progress < settings_.expert_progress;
     const int own = only_experts ? 0 : settings_.graphs_per_update;
     const int experts = only_experts ? settings_.graphs_per_update : with_expert ? 1 : 0;
-    const std::unique_ptr<Policy> policy = MakeMessagePassingPolicy(learner_.weights());
+    const std::unique_ptr<Policy> policy = MakeLearnedPolicy(learner_.weights());
     const Random random = random_.Fork(kUpdates).Fork(static_cast<std::uint64_t>(state_.update));
     std::vector<Lesson> lessons(static_cast<std::size_t>(own + experts));
     RunInParallel(own + experts, options_.threads, [&](int i) {
@@ -202,7 +225,7 @@ class Training {
 
   void ValidateNow() {
     Weights average = learner_.average();
-    const std::unique_ptr<Policy> policy = MakeMessagePassingPolicy(average);
+    const std::unique_ptr<Policy> policy = MakeLearnedPolicy(average);
     const std::vector<ValidationScore> scores =
         Validate(*policy, grid_, settings_.validation_temperatures, settings_.validation_samples, options_.threads);
     const double score = Overall(scores).best;

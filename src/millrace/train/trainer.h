@@ -24,7 +24,7 @@ struct TrainerOptions {
   int torch_threads = 1;
   std::optional<double> time_limit;      // seconds; the learning rate then reaches its end at whichever limit is nearer
   std::vector<ComputationGraph> graphs;  // real ones, to train on pieces of
-  std::optional<Weights> start;          // to fine-tune; else InitialMessagePassingWeights
+  std::optional<Weights> start;          // to fine-tune; else initial ones of the settings' encoder
 
   std::string output;      // the averaged weights that validated best
   std::string checkpoint;  // empty: none is written
