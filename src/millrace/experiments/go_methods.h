@@ -31,8 +31,8 @@ struct GoMethod {
 
 // Placements that run in order of readiness, with greedy fusion, as a framework would run them: `single`, everything on
 // one device; `tf-default`, on the next once a memory is full; `human` and `metis` (heuristics/placements.h). On the
-// same groups `expert`, which is human in order of upward rank where that is better by the proxy, `heft`, `etf`, and for
-// so many seconds each `anneal` and `contended-search`, which knows the target and asks it about every placement it
+// same groups `expert`, which is human in order of upward rank where that is better by the proxy, `heft`, `etf`, and
+// for so many seconds each `anneal` and `contended-search`, which knows the target and asks it about every placement it
 // tries (search/placement_search.h).
 std::vector<GoMethod> GoBaselines(double search_seconds);
 
