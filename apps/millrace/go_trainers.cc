@@ -3,8 +3,10 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,10 +28,12 @@ constexpr double kSpareSeconds = 300;
 constexpr int kNoPlan = 1;  // the trainer's exit code where its work failed
 
 std::string TaskWords(const GoTasks& tasks) {
-  const char* const words[] = {"placement", "priority", "fusion"};
+  constexpr std::array<std::string_view, kTasks.size()> kWords = {"placement", "priority", "fusion"};
   std::string joined;
-  for (std::size_t task = 0; task < tasks.size(); ++task) {
-    if (tasks[task]) joined += (joined.empty() ? "" : ",") + std::string(words[task]);
+  for (std::size_t task = 0; task < kWords.size(); ++task) {
+    if (!tasks[task]) continue;
+    if (!joined.empty()) joined += ',';
+    joined += kWords[task];
   }
   return joined;
 }
