@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "millrace/go_trainers.h"
 #include "millrace/policy/model_file.h"
 #include "millrace/report/progress_bar.h"
+#include "millrace/scratch_folder.h"
 
 // millrace bench go-...: experiments on the workloads of "Transferable graph optimizers for ML compilers".
 namespace millrace::cli {
@@ -38,23 +37,6 @@ std::vector<GoWorkload> Workloads(const BenchOptions& options) {
   }
   return named;
 }
-
-// A folder for trainings, gone at the end.
-class Scratch {
- public:
-  Scratch() : path_(fmt::format("{}/millrace-go-{}", std::filesystem::temp_directory_path().string(), getpid())) {}
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 struct GoStudy {
   std::string weights;
@@ -104,7 +86,7 @@ int BenchGoPlacement(const CommandLine& line, const BenchOptions& options) {
   const int threads = ThreadsOf(line);
   BenchAccount account(line, threads);
   const GoStudy study = BeginStudy(options, threads, account);
-  const Scratch scratch;
+  const ScratchFolder scratch("go");
   account.Note(
       "Placements (single to metis, hdp, go) run in order of readiness with greedy fusion, but hdp's by upward "
       "rank; heft, etf, anneal and gflownet order them themselves. go: the best of its draws by the proxy; go-ordered "
@@ -138,7 +120,7 @@ int BenchGoMultitask(const CommandLine& line, const BenchOptions& options) {
   const int threads = ThreadsOf(line);
   BenchAccount account(line, threads);
   const GoStudy study = BeginStudy(options, threads, account);
-  const Scratch scratch;
+  const ScratchFolder scratch("go");
   account.Note(
       "Tasks that are not decided have their defaults: one device, order of readiness, greedy fusion. Every "
       "draw is measured.");

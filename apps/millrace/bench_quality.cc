@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <string>
 
 #include "millrace/bench.h"
@@ -10,6 +8,7 @@
 #include "millrace/experiments/quality_methods.h"
 #include "millrace/optimize/sources.h"
 #include "millrace/report/progress_bar.h"
+#include "millrace/scratch_folder.h"
 #include "millrace/trainer_program.h"
 
 // millrace bench quality: every method's plans over a grid of fresh graphs, by the proxy.
@@ -42,9 +41,8 @@ QualityMethod FinetunedMethod(const BenchOptions& options, const std::string& fo
 
 int BenchQuality(const CommandLine& line, const BenchOptions& options) {
   std::vector<QualityMethod> methods = MakeQualityMethods(options.methods, options.sampler);
-  const std::string folder =
-      fmt::format("{}/millrace-quality-{}", std::filesystem::temp_directory_path().string(), getpid());
-  if (options.finetune > 0) methods.push_back(FinetunedMethod(options, folder));
+  const ScratchFolder scratch("quality");
+  if (options.finetune > 0) methods.push_back(FinetunedMethod(options, scratch.path()));
   const std::vector<QualityInstance> instances = options.quick ? QuickQualityGrid() : QualityGrid();
   const int threads = ThreadsOf(line);
   BenchAccount account(line, threads);
@@ -59,8 +57,6 @@ int BenchQuality(const CommandLine& line, const BenchOptions& options) {
   const QualityResult result = RunQuality(instances, methods, threads, line.common.seed,
                                           [&bar](int done, int total) { bar.Show("graphs", done, total); });
   bar.Clear();
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
   account.Print(QualityTables(result));
   return 0;
 }

@@ -12,11 +12,7 @@
 
 #include "millrace/cost/costed_graph.h"
 #include "millrace/errors/errors.h"
-#include "millrace/formats/atomic_file.h"
-#include "millrace/formats/graph_json.h"
-#include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
-#include "millrace/target/child_process.h"
 #include "millrace/trainer_program.h"
 
 namespace millrace::cli {
@@ -38,48 +34,38 @@ std::string TaskWords(const GoTasks& tasks) {
   return joined;
 }
 
-// One training of one row: the files it reads and writes.
+// One training of one row, in a folder of its own.
 class Run {
  public:
   Run(const GoTraining& training, const std::string& name, const GoRow& row, std::uint64_t seed)
-      : training_(training), stem_(fmt::format("{}/{}-{}-{}", training.folder, name, row.workload.name, seed)) {
-    std::error_code failed;
-    std::filesystem::create_directories(training.folder, failed);
-    if (failed) throw WorkFailed("cannot make folder '" + training.folder + "': " + failed.message());
-    WriteFileAtomically(graph(), GraphJson(row.graph));
-    WriteFileAtomically(machine(), MachineJson(row.machine));
-    words_ = {"--graph",      graph(),
-              "--machine",    machine(),
-              "--seed",       fmt::format("{}", seed),
-              "--time-limit", fmt::format("{}", training.seconds)};
-    if (!training.log.empty()) {
-      words_.insert(words_.end(),
-                    {"--log", fmt::format("{}/{}-{}-{}.jsonl", training.log, name, row.workload.name, seed)});
-    }
+      : seconds_(training.seconds), folder_(training.folder) {
+    const std::string title = fmt::format("{}-{}-{}", name, row.workload.name, seed);
+    folder_ /= title;
+    words_ = WriteProblem(folder_.string(), row.graph, row.machine);
+    words_.insert(words_.end(), {"--seed", fmt::format("{}", seed), "--time-limit", fmt::format("{}", seconds_)});
+    if (!training.log.empty()) words_.insert(words_.end(), {"--log", fmt::format("{}/{}.jsonl", training.log, title)});
   }
 
-  std::string graph() const { return stem_ + ".graph.json"; }
-  std::string machine() const { return stem_ + ".machine.json"; }
-  std::string plan() const { return stem_ + ".plan.json"; }
-  std::string weights() const { return stem_ + ".safetensors"; }
+  std::string plan() const { return (folder_ / "plan.json").string(); }
+  std::string weights() const { return (folder_ / "weights.safetensors").string(); }
 
   // False where the trainer found no plan that fits in memory.
   bool Train(const std::string& kind, const std::vector<std::string>& more) const {
-    std::vector<std::string> words = {TrainerProgram(), kind};
-    words.insert(words.end(), words_.begin(), words_.end());
+    std::vector<std::string> words = words_;
+    words.insert(words.begin(), kind);
     words.insert(words.end(), more.begin(), more.end());
-    const ChildResult child = RunChild(words, {.seconds = training_.seconds + kSpareSeconds});
-    if (child.ending == ChildEnding::kExited && child.code == 0) return true;
+    const ChildResult child = RunTrainer(std::move(words), seconds_ + kSpareSeconds);
+    if (Succeeded(child)) return true;
     if (child.ending == ChildEnding::kExited && child.code == kNoPlan &&
         child.errors.find("memory") != std::string::npos) {
       return false;
     }
-    throw WorkFailed(fmt::format("training {} failed: {}", kind, child.errors.empty() ? words[0] : child.errors));
+    throw WorkFailed(fmt::format("training {} failed: {}", kind, WhyTrainerFailed(child)));
   }
 
  private:
-  const GoTraining& training_;
-  std::string stem_;
+  double seconds_;
+  std::filesystem::path folder_;
   std::vector<std::string> words_;
 };
 

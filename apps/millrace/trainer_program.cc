@@ -4,12 +4,12 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/graph_json.h"
 #include "millrace/formats/machine_json.h"
-#include "millrace/target/child_process.h"
 
 namespace millrace::cli {
 namespace {
@@ -30,25 +30,37 @@ std::string TrainerProgram() {
   return program;
 }
 
-std::string Finetune(const ComputationGraph& graph, const Machine& machine, const FinetuneRequest& request) {
-  const std::string program = TrainerProgram();
-  const std::filesystem::path folder = request.folder;
+std::vector<std::string> WriteProblem(const std::string& folder, const ComputationGraph& graph,
+                                      const Machine& machine) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
-  if (failed) throw WorkFailed("cannot make folder '" + request.folder + "': " + failed.message());
-  const std::string graph_file = (folder / "graph.json").string();
-  const std::string machine_file = (folder / "machine.json").string();
-  const std::string weights = (folder / "finetuned.safetensors").string();
+  if (failed) throw WorkFailed("cannot make folder '" + folder + "': " + failed.message());
+  const std::string graph_file = (std::filesystem::path(folder) / "graph.json").string();
+  const std::string machine_file = (std::filesystem::path(folder) / "machine.json").string();
   WriteFileAtomically(graph_file, GraphJson(graph));
   WriteFileAtomically(machine_file, MachineJson(machine));
-  const ChildResult child = RunChild(
-      {program, "finetune", "--graph", graph_file, "--machine", machine_file, "--start", request.weights, "--seconds",
-       fmt::format("{}", request.seconds), "--seed", fmt::format("{}", request.seed), "-o", weights},
-      {.seconds = request.seconds + kSpareSeconds});
-  if (child.ending != ChildEnding::kExited || child.code != 0) {
-    throw WorkFailed("fine-tuning failed: " +
-                     (child.errors.empty() ? program + " could not be run to its end" : child.errors));
-  }
+  return {"--graph", graph_file, "--machine", machine_file};
+}
+
+ChildResult RunTrainer(std::vector<std::string> words, double most_seconds) {
+  words.insert(words.begin(), TrainerProgram());
+  return RunChild(words, {.seconds = most_seconds});
+}
+
+bool Succeeded(const ChildResult& child) { return child.ending == ChildEnding::kExited && child.code == 0; }
+
+std::string WhyTrainerFailed(const ChildResult& child) {
+  return child.errors.empty() ? TrainerProgram() + " could not be run to its end" : child.errors;
+}
+
+std::string Finetune(const ComputationGraph& graph, const Machine& machine, const FinetuneRequest& request) {
+  std::vector<std::string> words = WriteProblem(request.folder, graph, machine);
+  const std::string weights = (std::filesystem::path(request.folder) / "finetuned.safetensors").string();
+  words.insert(words.begin(), "finetune");
+  words.insert(words.end(), {"--start", request.weights, "--seconds", fmt::format("{}", request.seconds), "--seed",
+                             fmt::format("{}", request.seed), "-o", weights});
+  const ChildResult child = RunTrainer(words, request.seconds + kSpareSeconds);
+  if (!Succeeded(child)) throw WorkFailed("fine-tuning failed: " + WhyTrainerFailed(child));
   return weights;
 }
 

@@ -13,6 +13,7 @@
 #include "millrace/experiments/go_row.h"
 #include "millrace/plan/verify.h"
 #include "millrace/policy/sage.h"
+#include "millrace/simulate/contention.h"
 
 namespace millrace {
 namespace {

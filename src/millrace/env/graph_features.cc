@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "millrace/env/device_links.h"
 #include "millrace/env/squash.h"
 
 namespace millrace {
@@ -108,9 +109,7 @@ void DescribeNodes(const Environment& environment, GraphFeatures& features) {
 void DescribeDevices(const Environment& environment, GraphFeatures& features) {
   const CostedGraph& costed = environment.costed();
   const Topology& topology = costed.topology;
-  double mean_bytes = 0;
-  for (const GroupEdge& edge : costed.predecessors) mean_bytes += edge.bytes;
-  if (!costed.predecessors.empty()) mean_bytes /= static_cast<double>(costed.predecessors.size());
+  const double mean_bytes = MeanEdgeBytes(costed);
   for (int d = 0; d < costed.num_devices; ++d) {
     double relative = 0;
     int runs = 0, fastest = 0;
@@ -121,26 +120,17 @@ void DescribeDevices(const Environment& environment, GraphFeatures& features) {
       relative += Ratio(seconds, environment.mean_seconds()[static_cast<std::size_t>(group)], 1);
       fastest += seconds <= costed.fastest_seconds[static_cast<std::size_t>(group)] ? 1 : 0;
     }
-    double out = 0, in = 0, latency = 0;
-    int neighbours = 0, free = 0;
-    for (int other = 0; other < costed.num_devices; ++other) {
-      if (other == d) continue;
-      out += costed.TransferSeconds(mean_bytes, d, other);
-      in += costed.TransferSeconds(mean_bytes, other, d);
-      latency += topology.latency[topology.Pair(d, other)];
-      free += topology.free[topology.Pair(d, other)] != 0 ? 1 : 0;
-      ++neighbours;
-    }
-    const double per_link = 1.0 / (environment.scale() * std::max(1, neighbours));
+    const DeviceLinks links = LinksOf(costed, d, mean_bytes);
+    const double per_link = 1.0 / (environment.scale() * std::max(1, links.others));
     float* const f = features.devices.data() + static_cast<std::size_t>(d) * kDeviceFeatures;
     f[0] = Squash(static_cast<float>(runs > 0 ? relative / runs - 1.0 : 0.0));
     f[1] = static_cast<float>(runs) / static_cast<float>(costed.num_groups);
     f[2] = static_cast<float>(fastest) / static_cast<float>(costed.num_groups);
     f[3] = static_cast<float>(topology.UnitsOf(d)) / static_cast<float>(topology.num_units);
-    f[4] = Squash(static_cast<float>(out * per_link));
-    f[5] = Squash(static_cast<float>(in * per_link));
-    f[6] = Squash(static_cast<float>(latency * per_link));
-    f[7] = neighbours > 0 ? static_cast<float>(free) / static_cast<float>(neighbours) : 1.0f;
+    f[4] = Squash(static_cast<float>(links.out * per_link));
+    f[5] = Squash(static_cast<float>(links.in * per_link));
+    f[6] = Squash(static_cast<float>(links.latency * per_link));
+    f[7] = static_cast<float>(links.FreeShare());
   }
 }
 

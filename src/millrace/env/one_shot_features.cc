@@ -7,6 +7,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "millrace/env/device_links.h"
 #include "millrace/env/squash.h"
 #include "millrace/plan/fusion_table.h"
 
@@ -109,16 +110,10 @@ void DescribeOps(const OneShotProblem& problem, OneShotFeatures& features) {
   }
 }
 
-double MeanBytes(const CostedGraph& costed) {
-  double bytes = 0;
-  for (const GroupEdge& edge : costed.predecessors) bytes += edge.bytes;
-  return costed.predecessors.empty() ? 0 : bytes / static_cast<double>(costed.predecessors.size());
-}
-
 void DescribeDevices(const OneShotProblem& problem, OneShotFeatures& features) {
   const CostedGraph& costed = problem.costed();
   const Topology& topology = costed.topology;
-  const double mean_bytes = MeanBytes(costed);
+  const double mean_bytes = MeanEdgeBytes(costed);
   const double weights = std::accumulate(costed.weight_bytes.begin(), costed.weight_bytes.end(), 0.0);
   for (int d = 0; d < costed.num_devices; ++d) {
     double relative = 0;
@@ -130,17 +125,8 @@ void DescribeDevices(const OneShotProblem& problem, OneShotFeatures& features) {
       relative += Ratio(seconds, problem.mean_seconds()[At(op)], 1);
       fastest += seconds <= costed.fastest_seconds[At(op)] ? 1 : 0;
     }
-    double out = 0, in = 0, latency = 0;
-    int others = 0, free = 0;
-    for (int other = 0; other < costed.num_devices; ++other) {
-      if (other == d) continue;
-      out += costed.TransferSeconds(mean_bytes, d, other);
-      in += costed.TransferSeconds(mean_bytes, other, d);
-      latency += topology.latency[topology.Pair(d, other)];
-      free += topology.free[topology.Pair(d, other)] != 0 ? 1 : 0;
-      ++others;
-    }
-    const double per_other = 1.0 / (problem.scale() * std::max(1, others));
+    const DeviceLinks links = LinksOf(costed, d, mean_bytes);
+    const double per_other = 1.0 / (problem.scale() * std::max(1, links.others));
     const double fraction = DeviceFraction(d, costed.num_devices);
     const auto ops = static_cast<float>(costed.num_groups);
     float* const f = features.devices.data() + At(d) * kOneShotDeviceFeatures;
@@ -151,10 +137,10 @@ void DescribeDevices(const OneShotProblem& problem, OneShotFeatures& features) {
     f[4] = static_cast<float>(runs) / ops;
     f[5] = static_cast<float>(fastest) / ops;
     f[6] = static_cast<float>(topology.UnitsOf(d)) / static_cast<float>(topology.num_units);
-    f[7] = Squashed(out * per_other);
-    f[8] = Squashed(in * per_other);
-    f[9] = Squashed(latency * per_other);
-    f[10] = others > 0 ? static_cast<float>(free) / static_cast<float>(others) : 1.0f;
+    f[7] = Squashed(links.out * per_other);
+    f[8] = Squashed(links.in * per_other);
+    f[9] = Squashed(links.latency * per_other);
+    f[10] = static_cast<float>(links.FreeShare());
     f[11] = Fullness(weights, topology.memory_bytes[At(topology.memory_of[At(d)])]);
   }
 }

@@ -11,9 +11,9 @@
 #include "millrace/heuristics/placed_list.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/optimize/sources.h"
-#include "millrace/rollout/one_shot_plan.h"
 #include "millrace/rollout/one_shot_sampler.h"
 #include "millrace/search/placement_search.h"
+#include "millrace/simulate/contention.h"
 
 namespace millrace {
 namespace {
@@ -73,13 +73,9 @@ GoMethod Searched(double seconds) {
   return method;
 }
 
-struct Drawn {
-  Decisions decisions;
-  OneShotPlan plan;
-};
-
 // The likeliest choices first, then draws, half of them near those.
-std::vector<Drawn> Draw(const GoRow& problem, const OneShotPolicy& policy, const GoDraws& options, std::uint64_t seed) {
+std::vector<GoDecided> Draw(const GoRow& problem, const OneShotPolicy& policy, const GoDraws& options,
+                            std::uint64_t seed) {
   const OneShotProblem shown(*problem.model);
   const OneShotDecoder decoder(shown);
   const PreparedOneShot prepared = policy.Prepare(shown, LoopOf(options.threads));
@@ -87,7 +83,7 @@ std::vector<Drawn> Draw(const GoRow& problem, const OneShotPolicy& policy, const
   draw.tasks = options.tasks;
   draw.threads = options.threads;
   const Random random(seed);
-  std::vector<Drawn> drawn;
+  std::vector<GoDecided> drawn;
   for (int i = 0; i < options.draws; ++i) {
     StopIfInterrupted();
     draw.softmax_temperature = i == 0 ? 0 : i % 2 == 1 ? kNearTemperature : 1;
@@ -97,6 +93,25 @@ std::vector<Drawn> Draw(const GoRow& problem, const OneShotPolicy& policy, const
     if (plan.fits) drawn.push_back({std::move(decisions), std::move(plan)});
   }
   return drawn;
+}
+
+GoPlan ToGoPlan(OneShotPlan plan) { return {std::move(plan.costed), std::move(plan.assignment)}; }
+
+constexpr double kOutOfMemory = std::numeric_limits<double>::infinity();
+
+// Which of the plans is the fastest on the target, the first of equal ones. `seconds_of` a plan: kOutOfMemory where it
+// does not fit.
+template <typename Plans, typename SecondsOf>
+std::size_t Fastest(const Plans& plans, SecondsOf seconds_of, double& least) {
+  std::size_t best = 0;
+  least = kOutOfMemory;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const double seconds = seconds_of(plans[i]);
+    if (!(seconds < least)) continue;
+    least = seconds;
+    best = i;
+  }
+  return best;
 }
 
 }  // namespace
@@ -129,48 +144,36 @@ GoMethod GoGFlowNet(const SamplerSettings& settings, double seconds) {
   method.plan = [asked](const GoRow& problem, std::uint64_t seed) -> std::optional<GoPlan> {
     Random random(seed);
     const Answer answer = Ask(asked, problem.fused, problem.fused, random);
-    const Assignment* best = nullptr;
-    double least = std::numeric_limits<double>::infinity();
-    for (const RatedAssignment& plan : answer.plans) {
-      const std::optional<double> measured = ContendedSeconds(problem.fused, plan.assignment);
-      if (!measured || *measured >= least) continue;
-      least = *measured;
-      best = &plan.assignment;
-    }
-    if (best == nullptr) return std::nullopt;
-    return GoPlan{OwnedByProblem(problem.fused), *best};
+    double least = 0;
+    const std::size_t best = Fastest(
+        answer.plans,
+        [&problem](const RatedAssignment& plan) {
+          return ContendedSeconds(problem.fused, plan.assignment).value_or(kOutOfMemory);
+        },
+        least);
+    if (least == kOutOfMemory) return std::nullopt;
+    return GoPlan{OwnedByProblem(problem.fused), answer.plans[best].assignment};
   };
   return method;
 }
 
-std::optional<Decisions> BestGoDecisions(const GoRow& problem, const OneShotPolicy& policy, const GoDraws& options,
+std::optional<GoDecided> BestGoDecisions(const GoRow& row, const OneShotPolicy& policy, const GoDraws& options,
                                          std::uint64_t seed) {
-  std::vector<Drawn> drawn = Draw(problem, policy, options, seed);
+  std::vector<GoDecided> drawn = Draw(row, policy, options, seed);
   std::stable_sort(drawn.begin(), drawn.end(),
-                   [](const Drawn& a, const Drawn& b) { return a.plan.makespan < b.plan.makespan; });
+                   [](const GoDecided& a, const GoDecided& b) { return a.plan.makespan < b.plan.makespan; });
   if (drawn.size() > static_cast<std::size_t>(options.measured))
     drawn.resize(static_cast<std::size_t>(options.measured));
   if (drawn.empty()) return std::nullopt;
-  if (drawn.size() == 1) return std::move(drawn.front().decisions);
-  const auto seconds = [](const Drawn& one) {
-    return ContendedSeconds(*one.plan.costed, one.plan.assignment).value_or(std::numeric_limits<double>::infinity());
-  };
-  std::size_t best = 0;
-  double least = seconds(drawn[0]);
-  for (std::size_t i = 1; i < drawn.size(); ++i) {
-    const double own = seconds(drawn[i]);
-    if (own < least) {
-      least = own;
-      best = i;
-    }
-  }
-  return std::move(drawn[best].decisions);
-}
-
-GoPlan PlanOf(const GoRow& problem, const Decisions& decisions) {
-  const OneShotProblem shown(*problem.model);
-  OneShotPlan plan = OneShotDecoder(shown).Decode(decisions);
-  return {std::move(plan.costed), std::move(plan.assignment)};
+  if (drawn.size() == 1) return std::move(drawn.front());
+  double least = 0;
+  const std::size_t best = Fastest(
+      drawn,
+      [](const GoDecided& one) {
+        return ContendedSeconds(*one.plan.costed, one.plan.assignment).value_or(kOutOfMemory);
+      },
+      least);
+  return std::move(drawn[best]);
 }
 
 GoMethod GoOneShot(std::string name, GoPolicyFor policy_for, const GoDraws& options) {
@@ -180,9 +183,9 @@ GoMethod GoOneShot(std::string name, GoPolicyFor policy_for, const GoDraws& opti
   method.plan = [policy_for = std::move(policy_for), options](const GoRow& problem,
                                                               std::uint64_t seed) -> std::optional<GoPlan> {
     const auto policy = policy_for(problem, options.tasks, seed);
-    const std::optional<Decisions> decisions = BestGoDecisions(problem, *policy, options, seed);
-    if (!decisions) return std::nullopt;
-    return PlanOf(problem, *decisions);
+    std::optional<GoDecided> decided = BestGoDecisions(problem, *policy, options, seed);
+    if (!decided) return std::nullopt;
+    return ToGoPlan(std::move(decided->plan));
   };
   return method;
 }
@@ -210,13 +213,16 @@ std::vector<GoMethod> GoTaskMethods(const GoPolicyFor& policy_for, const GoDraws
       for (const GoTasks& tasks : apart) {
         GoDraws own = options;
         own.tasks = tasks;
-        const std::optional<Decisions> decided = BestGoDecisions(problem, *policy_for(problem, tasks, seed), own, seed);
+        std::optional<GoDecided> decided = BestGoDecisions(problem, *policy_for(problem, tasks, seed), own, seed);
         if (!decided) return std::nullopt;
-        if (!decided->device.empty()) together.device = decided->device;
-        if (!decided->priority.empty()) together.priority = decided->priority;
-        if (!decided->fusion.empty()) together.fusion = decided->fusion;
+        if (apart.size() == 1) return ToGoPlan(std::move(decided->plan));
+        const Decisions& own_decisions = decided->decisions;
+        if (!own_decisions.device.empty()) together.device = own_decisions.device;
+        if (!own_decisions.priority.empty()) together.priority = own_decisions.priority;
+        if (!own_decisions.fusion.empty()) together.fusion = own_decisions.fusion;
       }
-      return PlanOf(problem, together);
+      const OneShotProblem shown(*problem.model);
+      return ToGoPlan(OneShotDecoder(shown).Decode(together));
     };
     methods.push_back(std::move(method));
   }

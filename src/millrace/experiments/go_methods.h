@@ -13,6 +13,7 @@
 #include "millrace/experiments/go_row.h"
 #include "millrace/experiments/sampler_settings.h"
 #include "millrace/policy/one_shot_policy.h"
+#include "millrace/rollout/one_shot_plan.h"
 
 // The ways of planning the GO paper's workloads that are held against each other. Seconds.
 namespace millrace {
@@ -50,13 +51,15 @@ struct GoDraws {
   int threads = 1;
 };
 
+struct GoDecided {
+  Decisions decisions;
+  OneShotPlan plan;  // of them
+};
+
 // The best of what the policy draws for a workload, its likeliest choices first among them. The first draws are those
 // of a smaller number. Nothing where none fits in memory.
-std::optional<Decisions> BestGoDecisions(const GoRow& problem, const OneShotPolicy& policy, const GoDraws& options,
+std::optional<GoDecided> BestGoDecisions(const GoRow& row, const OneShotPolicy& policy, const GoDraws& options,
                                          std::uint64_t seed);
-
-// What a plan of these decisions is.
-GoPlan PlanOf(const GoRow& problem, const Decisions& decisions);
 
 // The policy to use for a workload where these tasks are decided: the same for all, or one that was fitted to it.
 using GoPolicyFor =

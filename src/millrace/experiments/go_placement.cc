@@ -12,6 +12,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 #include "millrace/experiments/summary.h"
+#include "millrace/simulate/contention.h"
 
 namespace millrace {
 namespace {

@@ -6,8 +6,6 @@
 #include "millrace/heuristics/fusion.h"
 #include "millrace/machine/preset.h"
 #include "millrace/simulate/bounds.h"
-#include "millrace/simulate/contention.h"
-#include "millrace/simulate/peak_memory.h"
 
 namespace millrace {
 
@@ -24,11 +22,6 @@ std::unique_ptr<GoRow> MakeGoRow(const GoWorkload& workload) {
   problem->fused = MakeCostedGraph(*problem->model, GreedyFusion(problem->graph));
   problem->lower_bound = FusionFreeBound(problem->graph, problem->machine);
   return problem;
-}
-
-std::optional<double> ContendedSeconds(const CostedGraph& costed, const Assignment& assignment) {
-  if (!FitsInMemory(costed, assignment)) return std::nullopt;
-  return ContendedTimeline(costed, assignment).makespan;
 }
 
 }  // namespace millrace

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "millrace/cost/cost_model.h"
 #include "millrace/cost/costed_graph.h"
 #include "millrace/graph/computation_graph.h"
 #include "millrace/machine/machine.h"
-#include "millrace/plan/plan.h"
 #include "millrace/workloads/go_workloads.h"
 
 // One of the workloads of GO on its host of P100s, and the judge of plans for it: the target `sim:contention`, which
@@ -28,9 +26,5 @@ struct GoRow {
 };
 
 std::unique_ptr<GoRow> MakeGoRow(const GoWorkload& workload);
-
-// Seconds of an assignment of these groups under contention; nothing where it does not fit in memory. `costed` is of
-// the problem's graph.
-std::optional<double> ContendedSeconds(const CostedGraph& costed, const Assignment& assignment);
 
 }  // namespace millrace

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "millrace/heuristics/colocation_members.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 
@@ -15,11 +16,7 @@ namespace {
 class Repair {
  public:
   Repair(const CostedGraph& costed, Assignment start)
-      : costed_(costed), simulator_(costed), plan_(std::move(start)), members_(Index(costed.num_colocations)) {
-    for (int group = 0; group < costed.num_groups; ++group) {
-      const std::int32_t tied = costed.colocation[Index(group)];
-      if (tied >= 0) members_[Index(tied)].push_back(group);
-    }
+      : costed_(costed), simulator_(costed), plan_(std::move(start)), members_(ColocationMembers(costed)) {
     overflow_ = Simulate();
     culprits_ = Culprits();
   }

@@ -26,10 +26,8 @@ std::vector<Candidate> ContendedPlans(const Pool& pool, const ContendedPlansOpti
   for (int fusion = 0; fusion < total; ++fusion) {
     const CostedGraph& costed = pool.costed[static_cast<std::size_t>(fusion)];
     if (pool.fusions[static_cast<std::size_t>(fusion)].of_one_plan || AllTransfersFree(costed.topology)) continue;
-    const std::int64_t visits =
-        std::max<std::int64_t>(1, costed.num_groups + static_cast<std::int64_t>(costed.predecessors.size()));
     PlacementSearchOptions search;
-    search.evaluations = std::min(options.most_tries, options.visits / visits);
+    search.evaluations = std::min(options.most_tries, options.visits / std::max<std::int64_t>(1, Visits(costed)));
     if (options.seconds) search.seconds = *options.seconds / total;
     if (search.evaluations < kFewestTries) continue;
     Random random = Random(options.seed).Fork(static_cast<std::uint64_t>(fusion));

@@ -44,10 +44,6 @@ FusionGroups GroupsThatPay(const CostModel& model, const FusionGroups& groups) {
 // unless asked for.
 constexpr std::int64_t kMostBrkgaVisits = 500'000;
 
-std::int64_t Visits(const CostedGraph& costed) {
-  return static_cast<std::int64_t>(costed.predecessors.size()) + costed.num_groups;
-}
-
 // A learned plan costs some thousand times what simulating it does, so large graphs get fewer.
 SourceBudget SharedBy(const std::string& method, const CostedGraph& costed, SourceBudget budget) {
   constexpr std::int64_t kVisits = 4'000'000;
@@ -145,6 +141,10 @@ Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const P
     progress(++done, total);
   }
   return pool;
+}
+
+std::int64_t Visits(const CostedGraph& costed) {
+  return static_cast<std::int64_t>(costed.predecessors.size()) + costed.num_groups;
 }
 
 Candidate MakeCandidate(const Pool& pool, const PoolEntry& entry) {

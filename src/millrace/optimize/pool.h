@@ -58,6 +58,9 @@ std::vector<FusionChoice> FusionChoices(const CostModel& model);
 Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
               const std::function<void(int, int)>& progress);
 
+// Groups and edges: what one simulation, or one step of a sampler over all groups, looks at.
+std::int64_t Visits(const CostedGraph& costed);
+
 // The entry as a plan to be measured.
 Candidate MakeCandidate(const Pool& pool, const PoolEntry& entry);
 

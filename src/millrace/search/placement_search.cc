@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "millrace/errors/interrupt.h"
+#include "millrace/heuristics/colocation_members.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/placed_list.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/heuristics/upward_rank.h"
 #include "millrace/simulate/contention.h"
-#include "millrace/simulate/peak_memory.h"
 
 namespace millrace {
 namespace {
@@ -27,11 +27,7 @@ class PlacementSearch {
   PlacementSearch(const CostedGraph& costed, const PlacementSearchOptions& options, Random& random)
       : costed_(costed), options_(options), random_(random), begin_(Clock::now()) {
     ranks_ = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
-    members_.resize(static_cast<std::size_t>(costed.num_colocations));
-    for (int group = 0; group < costed.num_groups; ++group) {
-      const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
-      if (colocation >= 0) members_[static_cast<std::size_t>(colocation)].push_back(group);
-    }
+    members_ = ColocationMembers(costed);
   }
 
   std::optional<FoundPlacement> Run() {
@@ -92,8 +88,7 @@ class PlacementSearch {
     ++evaluations_;
     PlacedSchedule schedule =
         SchedulePlaced(costed_, placement, by_rank_ ? std::span<const double>(ranks_) : std::span<const double>());
-    if (!FitsInMemory(costed_, schedule.assignment)) return kOverfull;
-    const double makespan = ContendedTimeline(costed_, schedule.assignment).makespan;
+    const double makespan = ContendedSeconds(costed_, schedule.assignment).value_or(kOverfull);
     if (makespan < best_.makespan) best_ = {std::move(schedule.assignment), makespan};
     return makespan;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "millrace/plan/chain_graph.h"
+#include "millrace/simulate/peak_memory.h"
 
 namespace millrace {
 namespace {
@@ -124,6 +125,11 @@ class Contention {
 
 Timeline ContendedTimeline(const CostedGraph& costed, const Assignment& assignment) {
   return Contention(costed, assignment).Run();
+}
+
+std::optional<double> ContendedSeconds(const CostedGraph& costed, const Assignment& assignment) {
+  if (!FitsInMemory(costed, assignment)) return std::nullopt;
+  return ContendedTimeline(costed, assignment).makespan;
 }
 
 }  // namespace millrace

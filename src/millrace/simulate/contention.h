@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "millrace/cost/costed_graph.h"
 #include "millrace/simulate/timeline.h"
 
@@ -14,5 +16,8 @@ namespace millrace {
 // The transfer to a memory goes to the device of its first reader there by the sequence. A reader on a device that the
 // producer's reaches for free needs none and takes no part in it.
 Timeline ContendedTimeline(const CostedGraph& costed, const Assignment& assignment);
+
+// Its makespan; nothing where the assignment does not fit in memory (peak_memory.h).
+std::optional<double> ContendedSeconds(const CostedGraph& costed, const Assignment& assignment);
 
 }  // namespace millrace

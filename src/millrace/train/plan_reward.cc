@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "millrace/simulate/contention.h"
-#include "millrace/simulate/peak_memory.h"
 
 namespace millrace {
 
@@ -15,8 +14,7 @@ double UsableSeconds(const CostedGraph& costed, const Assignment& assignment) {
   for (int group = 0; group < costed.num_groups; ++group) {
     if (!std::isfinite(costed.Seconds(group, assignment.placement[static_cast<std::size_t>(group)]))) return kUnusable;
   }
-  if (!FitsInMemory(costed, assignment)) return kUnusable;
-  return ContendedTimeline(costed, assignment).makespan;
+  return ContendedSeconds(costed, assignment).value_or(kUnusable);
 }
 
 double PlanReward(double seconds, double reference) {

@@ -12,7 +12,7 @@ namespace millrace {
 
 inline constexpr double kUnusableReward = -10;
 
-// Makespan by ContendedTimeline (simulate/contention.h); infinity where the plan does not fit in memory, or a group
+// ContendedSeconds (simulate/contention.h); infinity where the plan does not fit in memory, or a group
 // cannot run where it is placed. Seconds. `assignment` must keep the rules of plan/verify.h otherwise.
 double UsableSeconds(const CostedGraph& costed, const Assignment& assignment);
 
