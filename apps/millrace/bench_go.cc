@@ -70,8 +70,23 @@ GoTraining Training(const BenchOptions& options, const std::string& folder, doub
   return training;
 }
 
-void RunStudy(const CommandLine& line, const BenchOptions& options, const std::vector<GoMethod>& methods, int seeds,
+// Those that --methods names, with the subject all others are compared with.
+std::vector<GoMethod> Chosen(std::vector<GoMethod> methods, const std::vector<std::string>& names,
+                             const std::string& subject) {
+  if (names.empty()) return methods;
+  for (const std::string& name : names) {
+    if (std::none_of(methods.begin(), methods.end(), [&](const GoMethod& method) { return method.name == name; }))
+      throw InvalidInput("--methods: '" + name + "' is none of this experiment's");
+  }
+  std::erase_if(methods, [&](const GoMethod& method) {
+    return method.name != subject && std::find(names.begin(), names.end(), method.name) == names.end();
+  });
+  return methods;
+}
+
+void RunStudy(const CommandLine& line, const BenchOptions& options, std::vector<GoMethod> all, int seeds,
               const std::string& subject, const BenchAccount& account) {
+  const std::vector<GoMethod> methods = Chosen(std::move(all), options.methods, subject);
   ProgressBar bar(line.common.quiet);
   const GoResult result = RunGo(Workloads(options), methods, seeds, line.common.seed,
                                 [&bar](int done, int total) { bar.Show("workloads", done, total); });
@@ -104,6 +119,7 @@ int BenchGoPlacement(const CommandLine& line, const BenchOptions& options) {
   GoDraws ordered = draws;
   ordered.tasks = {true, true, false};
   methods.push_back(GoOneShot("go-ordered", study.zero_shot, ordered));
+  methods.push_back(GoSearched(study.zero_shot, ordered, kSearchSeconds));
   GoDraws measured = ordered;
   measured.measured = draws.draws;
   methods.push_back(GoOneShot("go-ordered-measured", study.zero_shot, measured));
@@ -112,7 +128,8 @@ int BenchGoPlacement(const CommandLine& line, const BenchOptions& options) {
         fmt::format("go-finetuned, with orders: the best plan that {} s of fine-tuning measured.", options.finetune));
     methods.push_back(FinetunedGo(Training(options, scratch.path(), options.finetune, study.weights), ordered.tasks));
   }
-  RunStudy(line, options, methods, study.seeds, methods.back().name, account);
+  const std::string subject = methods.back().name;
+  RunStudy(line, options, std::move(methods), study.seeds, subject, account);
   return 0;
 }
 
@@ -137,7 +154,7 @@ int BenchGoMultitask(const CommandLine& line, const BenchOptions& options) {
     policies = FinetunedGoPolicies(Training(options, scratch.path(), options.finetune, study.weights));
   }
   for (GoMethod& method : GoTaskMethods(policies, draws)) methods.push_back(std::move(method));
-  RunStudy(line, options, methods, study.seeds, "pl+sch+fu", account);
+  RunStudy(line, options, std::move(methods), study.seeds, "pl+sch+fu", account);
   return 0;
 }
 

@@ -87,6 +87,8 @@ TEST(OneShotPlan, IsValidWhateverWasDecidedAndItsTimesAreTrue) {
     const testing::SlowTimeline slow = testing::SlowSimulate(problem.graph, problem.machine, plan);
     EXPECT_NEAR(decoded.makespan, slow.makespan, 1e-9 * slow.makespan);
     EXPECT_EQ(decoded.fits, slow.feasible);
+    EXPECT_EQ(SchedulePlaced(*decoded.costed, decoded.assignment.placement, decoded.priorities).assignment,
+              decoded.assignment);
     infeasible += decoded.fits ? 0 : 1;
     fused += plan.groups.size() < static_cast<std::size_t>(problem.graph.num_ops()) ? 1 : 0;
   }

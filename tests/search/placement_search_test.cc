@@ -97,6 +97,35 @@ TEST(PlacementSearch, FindsTheBestPlacementOfATinyGraph) {
   EXPECT_GE(best_found, problems - 2);
 }
 
+TEST(PlacementSearch, KeepsTheOrderOfAStartThatIsBetterThanItsOwn) {
+  Random random(9);
+  int kept = 0;
+  for (int i = 0; i < 40; ++i) {
+    testing::RandomProblemOptions options;
+    options.most_ops = 30;
+    options.kinds = options.gangs = options.colocate = false;
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = *MachinePreset("homogeneous:3,latency=0.1,bandwidth=10");
+    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    PlacementStart start;
+    start.placement = PlaceByPartition(costed);
+    for (int group = 0; group < costed.num_groups; ++group) start.priorities.push_back(random.Uniform());
+    const double own =
+        ContendedTimeline(costed, SchedulePlaced(costed, start.placement, start.priorities).assignment).makespan;
+    PlacementSearchOptions search = Tries(1);  // the starts alone
+    search.starts = {start};
+    Random chance(1), other(1);
+    const double with = SearchPlacement(costed, search, chance)->makespan;
+    const double without = SearchPlacement(costed, Tries(1), other)->makespan;
+    EXPECT_LE(with, std::min(own, without));
+    if (own < without) {
+      EXPECT_EQ(with, own);
+      ++kept;
+    }
+  }
+  EXPECT_GT(kept, 0);
+}
+
 TEST(PlacementSearch, AnswersTheSameForTheSameSeed) {
   Random random(6);
   const ComputationGraph graph = testing::RandomGraph(random, {.most_ops = 40, .group_seconds = false});

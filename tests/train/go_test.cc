@@ -166,7 +166,7 @@ TEST(GoProblem, ExpertsGiveDecisionsThatTakeWhatTheySay) {
     ComputationGraph graph = testing::RandomGraph(random, {.memory = true});
     if (graph.num_ops() == 0) continue;
     const GoProblem problem("odd", std::move(graph), testing::RandomMachine(random, {.memory = true}));
-    const KnownDecisions known = AskExperts(problem, 20, random);
+    const KnownDecisions known = AskExperts(problem, {.evaluations = 20, .seconds = {}}, random).known;
     if (!std::isfinite(known.seconds)) continue;
     ++asked;
     EXPECT_EQ(problem.Seconds(known.decisions), known.seconds);
@@ -175,12 +175,35 @@ TEST(GoProblem, ExpertsGiveDecisionsThatTakeWhatTheySay) {
   EXPECT_GT(asked, 5);
 }
 
+TEST(GoProblem, ExpertsThatStartFromDecisionsKeepTheirFusionAndAreNoWorse) {
+  Random random(11);
+  int better = 0;
+  for (int i = 0; i < 10; ++i) {
+    const GoProblem problem("random", MakeRandomGraph("er", {.ops = 60, .ccr = 2, .seed = random.Below(1000)}),
+                            *MachinePreset("homogeneous:3,latency=0,bandwidth=1e9"));
+    Decisions start;
+    for (int tie = 0; tie < problem.one_shot().num_ties(); ++tie)
+      start.device.push_back(static_cast<std::int32_t>(random.Below(3)));
+    for (int row = 0; row < problem.one_shot().num_rows(); ++row) {
+      start.priority.push_back(static_cast<std::uint8_t>(random.Below(kLevels)));
+      start.fusion.push_back(static_cast<std::uint8_t>(random.Below(kLevels)));
+    }
+    const ExpertAnswer answer = AskExperts(problem, {.evaluations = 60, .seconds = {}, .start = &start}, random);
+    EXPECT_EQ(answer.known.decisions.fusion, start.fusion);
+    EXPECT_EQ(problem.Seconds(answer.known.decisions), answer.known.seconds);
+    EXPECT_LE(answer.known.seconds, problem.Seconds(start));
+    EXPECT_GE(answer.evaluations, 60);
+    if (answer.known.seconds < problem.Seconds(start)) ++better;
+  }
+  EXPECT_GE(better, 8);
+}
+
 TEST(GoProblem, ExpertsNumberEqualDevicesByTheWorkTheyDo) {
   // Two chains that follow one another: whoever takes the first half is device 0.
   const GoProblem problem("layered", MakeRandomGraph("layered", {.ops = 80, .ccr = 5, .seed = 2}),
                           *MachinePreset("homogeneous:4,latency=0,bandwidth=1e9"));
   Random random(1);
-  const KnownDecisions known = AskExperts(problem, 100, random);
+  const KnownDecisions known = AskExperts(problem, {.evaluations = 100, .seconds = {}}, random).known;
   ASSERT_TRUE(std::isfinite(known.seconds));
   std::vector<double> position(4, 0), ops(4, 0);
   const OneShotProblem& one_shot = problem.one_shot();

@@ -2,6 +2,7 @@
 #include "millrace/experiments/go_methods.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -186,6 +187,27 @@ GoMethod GoOneShot(std::string name, GoPolicyFor policy_for, const GoDraws& opti
     std::optional<GoDecided> decided = BestGoDecisions(problem, *policy, options, seed);
     if (!decided) return std::nullopt;
     return ToGoPlan(std::move(decided->plan));
+  };
+  return method;
+}
+
+GoMethod GoSearched(const GoPolicyFor& policy_for, const GoDraws& options, double seconds) {
+  GoMethod method;
+  method.name = "go+search";
+  method.seeded = true;
+  method.plan = [policy_for, options, seconds](const GoRow& row, std::uint64_t seed) -> std::optional<GoPlan> {
+    const auto begin = std::chrono::steady_clock::now();
+    std::optional<GoDecided> decided = BestGoDecisions(row, *policy_for(row, options.tasks, seed), options, seed);
+    if (!decided) return std::nullopt;
+    const OneShotPlan& drawn = decided->plan;
+    PlacementSearchOptions search;
+    search.evaluations = std::numeric_limits<std::int64_t>::max();
+    search.seconds = seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    search.starts = {{drawn.assignment.placement, drawn.priorities}};
+    Random random(seed);
+    std::optional<FoundPlacement> found = SearchPlacement(*drawn.costed, search, random);
+    if (!found) return std::nullopt;
+    return GoPlan{drawn.costed, std::move(found->assignment)};
   };
   return method;
 }

@@ -67,6 +67,9 @@ using GoPolicyFor =
 
 GoMethod GoOneShot(std::string name, GoPolicyFor policy_for, const GoDraws& options);
 
+// `go+search`: what the policy answers is where a contended search begins; so many seconds for both.
+GoMethod GoSearched(const GoPolicyFor& policy_for, const GoDraws& options, double seconds);
+
 // GO's study of several tasks: `pl-only`, `pl|sch` (the tasks optimised one by one, then put together), `pl+sch`
 // (together), `sch+fu`, `pl|sch|fu`, `pl+sch+fu`. Each optimisation has options.draws draws and measures
 // options.measured of them; options.tasks is not looked at.

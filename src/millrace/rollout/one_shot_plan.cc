@@ -160,19 +160,18 @@ OneShotPlan OneShotDecoder::Decode(const Decisions& decisions) const {
   OneShotPlan plan;
   plan.costed = Contract(decisions);
   const CostedGraph& costed = *plan.costed;
-  std::vector<double> priorities;
   if (decisions.Has(Task::kPriority)) {
-    priorities.reserve(costed.groups.size());
+    plan.priorities.reserve(costed.groups.size());
     for (const std::vector<OpId>& group : costed.groups) {
       double highest = 0;
       for (const OpId op : group) {
         const auto row = At(problem_.RowOf(op));
         highest = std::max(highest, QueuePriority(decisions.priority[row], problem_.urgency()[row]));
       }
-      priorities.push_back(highest);
+      plan.priorities.push_back(highest);
     }
   }
-  plan.assignment = SchedulePlaced(costed, Place(decisions, costed), priorities).assignment;
+  plan.assignment = SchedulePlaced(costed, Place(decisions, costed), plan.priorities).assignment;
   const Timeline timeline = MakeTimeline(costed, plan.assignment);
   plan.makespan = timeline.makespan;
   plan.fits = !costed.limited_memory || Fits(costed, PeakMemory(costed, plan.assignment, timeline));

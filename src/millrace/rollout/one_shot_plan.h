@@ -19,8 +19,9 @@ namespace millrace {
 struct OneShotPlan {
   std::shared_ptr<const CostedGraph> costed;  // of its groups
   Assignment assignment;
-  double makespan = 0;  // by the linear proxy
-  bool fits = true;     // in memory
+  std::vector<double> priorities;  // by group, of the ready queue; empty: order of readiness
+  double makespan = 0;             // by the linear proxy
+  bool fits = true;                // in memory
 
   Plan plan() const { return {costed->groups, assignment.placement, assignment.sequence}; }
 };

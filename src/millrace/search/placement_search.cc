@@ -42,7 +42,7 @@ class PlacementSearch {
         ++evaluations_;  // so that a graph where nothing can move comes to an end
         continue;
       }
-      const double then = Judge(placement_);
+      const double then = Judge(placement_, priorities_);
       const double temperature = best_.makespan * options_.first_temperature *
                                  std::pow(options_.last_temperature / options_.first_temperature, Progress());
       if (then <= now || random_.Uniform() < std::exp((now - then) / temperature)) {
@@ -51,6 +51,7 @@ class PlacementSearch {
         Undo();
       }
     }
+    best_.evaluations = evaluations_;
     return std::move(best_);
   }
 
@@ -65,31 +66,31 @@ class PlacementSearch {
     return progress;
   }
 
-  // Settles the order, too.
   void Begin() {
-    std::vector<std::vector<int>> starts = options_.starts;
-    if (starts.empty()) {
-      starts = {ScheduleSequential(costed_).assignment.placement, PlaceByLayers(costed_), PlaceByPartition(costed_),
-                ScheduleHeft(costed_, PartialSchedule::Gaps::kFill).assignment.placement};
+    std::vector<PlacementStart> starts = options_.starts;
+    for (std::vector<int>& placement : std::vector<std::vector<int>>{
+             ScheduleSequential(costed_).assignment.placement, PlaceByLayers(costed_), PlaceByPartition(costed_),
+             ScheduleHeft(costed_, PartialSchedule::Gaps::kFill).assignment.placement}) {
+      starts.push_back({std::move(placement), {}});
     }
+    const auto groups = static_cast<std::size_t>(costed_.num_groups);
+    const std::vector<double> readiness(groups, 0.0);
     best_.makespan = kOverfull;
-    bool ranked = true;
-    for (const std::vector<int>& start : starts) {
-      for (const bool by_rank : {true, false}) {
-        by_rank_ = by_rank;
-        if (Judge(start) == best_.makespan) ranked = by_rank;
+    for (const PlacementStart& start : starts) {
+      for (const std::vector<double>* priorities : {&start.priorities, &std::as_const(ranks_), &readiness}) {
+        if (priorities->size() != groups) continue;
+        const double before = best_.makespan;
+        if (Judge(start.placement, *priorities) < before) priorities_ = *priorities;
       }
     }
-    by_rank_ = ranked;
   }
 
   // Seconds under contention; remembers the best.
-  double Judge(const std::vector<int>& placement) {
+  double Judge(const std::vector<int>& placement, const std::vector<double>& priorities) {
     ++evaluations_;
-    PlacedSchedule schedule =
-        SchedulePlaced(costed_, placement, by_rank_ ? std::span<const double>(ranks_) : std::span<const double>());
+    PlacedSchedule schedule = SchedulePlaced(costed_, placement, priorities);
     const double makespan = ContendedSeconds(costed_, schedule.assignment).value_or(kOverfull);
-    if (makespan < best_.makespan) best_ = {std::move(schedule.assignment), makespan};
+    if (makespan < best_.makespan) best_ = {.assignment = std::move(schedule.assignment), .makespan = makespan};
     return makespan;
   }
 
@@ -113,7 +114,7 @@ class PlacementSearch {
     const auto groups = static_cast<std::uint64_t>(costed_.num_groups);
     const auto devices = static_cast<std::uint64_t>(costed_.num_devices);
     const auto middle = static_cast<std::int64_t>(random_.Below(groups));
-    const double longest = std::max(1.0, static_cast<double>(groups) / 8);
+    const double longest = std::max(1.0, static_cast<double>(groups) / 4);
     const auto half = static_cast<std::int64_t>(std::exp(random_.Uniform() * std::log(longest)) / 2);
     const int seed = costed_.topological_order[static_cast<std::size_t>(middle)];
     const int from = placement_[static_cast<std::size_t>(seed)];
@@ -145,10 +146,10 @@ class PlacementSearch {
   std::vector<double> ranks_;
   std::vector<std::vector<int>> members_;  // by colocation
   std::vector<int> placement_;
+  std::vector<double> priorities_;            // by group
   std::vector<std::pair<int, int>> changed_;  // group, where it was
   FoundPlacement best_;
   std::int64_t evaluations_ = 0;
-  bool by_rank_ = true;
 };
 
 }  // namespace

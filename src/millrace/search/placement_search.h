@@ -13,24 +13,30 @@
 // misleads whoever optimises it (simulate/contention.h). Seconds.
 namespace millrace {
 
+struct PlacementStart {
+  std::vector<int> placement;
+  std::vector<double> priorities;  // by group, the highest runs first; empty: by upward rank or in order of readiness
+};
+
 struct PlacementSearchOptions {
-  std::int64_t evaluations = 2000;       // placements tried; the deterministic limit
-  std::optional<double> seconds;         // wall time
-  double first_temperature = 0.02;       // as a share of the best makespan so far; falls geometrically ...
-  double last_temperature = 0.0005;      // ... to this one
-  std::vector<std::vector<int>> starts;  // placements to begin with; those given here only
+  std::int64_t evaluations = 2000;     // placements tried; the deterministic limit
+  std::optional<double> seconds;       // wall time
+  double first_temperature = 0.001;    // as a share of the best makespan so far; falls geometrically ...
+  double last_temperature = 0.00005;   // ... to this one
+  std::vector<PlacementStart> starts;  // beside those it has of its own
 };
 
 struct FoundPlacement {
   Assignment assignment;
-  double makespan = 0;  // under contention
+  double makespan = 0;           // under contention
+  std::int64_t evaluations = 0;  // that the search took
 };
 
-// Simulated annealing under contention over placements, whose sequence is always that of SchedulePlaced: by readiness
-// or by upward rank, whichever is better at the start. Begins at the best start, or of its own: everything on one
-// device, PlaceByLayers, PlaceByPartition, HEFT's placement. A move takes groups that are near each other in
-// topological order, often of one layer or of one device, to another device, or exchanges two devices among them; how
-// many goes from one to an eighth of the graph. Colocations move as one. Placements that do not fit in memory are no
+// Simulated annealing under contention over placements, whose sequence is always that of SchedulePlaced: by readiness,
+// by upward rank or by the priorities of a start, whichever is best at the start. Begins at the best of the starts
+// given, everything on one device, PlaceByLayers, PlaceByPartition and HEFT's placement. A move takes groups that are
+// near each other in topological order, often of one layer, to another device, or exchanges two devices among them; how
+// many goes from one to a quarter of the graph. Colocations move as one. Placements that do not fit in memory are no
 // answers: nothing where all starts are such. Throws Interrupted.
 std::optional<FoundPlacement> SearchPlacement(const CostedGraph& costed, const PlacementSearchOptions& options,
                                               Random& random);

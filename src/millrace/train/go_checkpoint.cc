@@ -39,7 +39,7 @@ Weights MemoryPart(const GoMemory& memory) {
   if (!decisions.priority.empty()) part.tensors["priority"] = AsTensor(decisions.priority);
   if (!decisions.fusion.empty()) part.tensors["fusion"] = AsTensor(decisions.fusion);
   part.metadata["seconds"] = std::isfinite(memory.best.seconds) ? NumberText(memory.best.seconds) : kNothing;
-  part.metadata["asked"] = memory.asked ? "1" : "0";
+  part.metadata["searches"] = std::to_string(memory.searches);
   part.metadata["deviation"] = NumberText(memory.deviation);
   part.metadata["iterations"] = std::to_string(memory.baselines.size());
   for (std::size_t i = 0; i < memory.baselines.size(); ++i) {
@@ -55,7 +55,7 @@ GoMemory MemoryOf(const Weights& part) {
   memory.best.decisions.fusion = FromTensor<std::uint8_t>(part, "fusion");
   memory.best.seconds =
       EntryOf(part, "seconds") == kNothing ? std::numeric_limits<double>::infinity() : RealOf(part, "seconds");
-  memory.asked = IntegerOf(part, "asked") != 0;
+  memory.searches = IntegerOf(part, "searches");
   memory.deviation = RealOf(part, "deviation");
   const std::int64_t iterations = IntegerOf(part, "iterations");
   for (std::int64_t i = 0; i < iterations; ++i) {

@@ -16,7 +16,7 @@ namespace millrace {
 // What a training remembers of one problem.
 struct GoMemory {
   KnownDecisions best;
-  bool asked = false;             // the experts
+  std::int64_t searches = 0;      // by experts
   std::vector<double> baselines;  // moving mean reward, by iteration; empty before the first draw
   double deviation = 0;           // moving deviation from it
 };

@@ -108,27 +108,48 @@ double GoProblem::Seconds(const Decisions& decisions) const {
   return plan.fits ? ContendedTimeline(*plan.costed, plan.assignment).makespan : kUnusable;
 }
 
-KnownDecisions AskExperts(const GoProblem& problem, std::int64_t evaluations, Random& random) {
+ExpertAnswer AskExperts(const GoProblem& problem, const ExpertOptions& options, Random& random) {
   const OneShotProblem& one_shot = problem.one_shot();
-  const CostedGraph costed = MakeCostedGraph(one_shot.model(), GreedyFusion(problem.graph()));
-  KnownDecisions best{.seconds = kUnusable};
-  const std::optional<FoundPlacement> found = SearchPlacement(costed, {.evaluations = evaluations}, random);
-  if (!found) return best;
+  PlacementSearchOptions search;
+  search.evaluations = options.evaluations;
+  search.seconds = options.seconds;
+  ExpertAnswer answer{.known = {.seconds = kUnusable}};
+  KnownDecisions& best = answer.known;
+  OneShotPlan start;
+  if (options.start != nullptr) {
+    start = problem.decoder().Decode(*options.start);
+    search.starts = {{start.assignment.placement, start.priorities}};
+    best = {*options.start, problem.Seconds(*options.start)};
+  } else {
+    start.costed =
+        std::make_shared<const CostedGraph>(MakeCostedGraph(one_shot.model(), GreedyFusion(problem.graph())));
+  }
+  const CostedGraph& costed = *start.costed;
+  const std::optional<FoundPlacement> found = SearchPlacement(costed, search, random);
+  if (!found) return answer;
+  answer.evaluations = found->evaluations;
   for (const std::vector<int>& classes : {FirstTwins(costed), ByKind(problem.machine())}) {
-    const Decisions levelled =
+    Decisions levelled =
         ToDecisions(one_shot, costed, found->assignment, RenameByWork(one_shot, costed, found->assignment, classes));
+    if (options.start != nullptr) levelled.fusion = options.start->fusion;
+    std::vector<std::vector<std::uint8_t>> orders = {
+        levelled.priority,
+        // Levels are a coarse copy of the sequence, which was by upward rank, as equal levels are, or by readiness.
+        std::vector<std::uint8_t>(levelled.priority.size(), kLevels / 2),
+        {}};
+    if (options.start != nullptr) orders.push_back(options.start->priority);
     KnownDecisions known{.seconds = kUnusable};
-    // Levels are a coarse copy of the sequence, which was by upward rank, as equal levels are, or by readiness.
-    for (int order = 0; order < 3; ++order) {
+    for (std::vector<std::uint8_t>& order : orders) {
       Decisions decisions = levelled;
-      if (order == 1) std::fill(decisions.priority.begin(), decisions.priority.end(), kLevels / 2);
-      if (order == 2) decisions.priority.clear();
+      decisions.priority = std::move(order);
       const double seconds = problem.Seconds(decisions);
+      ++answer.evaluations;
       if (seconds < known.seconds) known = {std::move(decisions), seconds};
     }
-    if (std::isfinite(known.seconds) && known.seconds <= best.seconds * kWorthRenaming) best = std::move(known);
+    const double most = options.start != nullptr ? best.seconds : best.seconds * kWorthRenaming;
+    if (std::isfinite(known.seconds) && known.seconds <= most) best = std::move(known);
   }
-  return best;
+  return answer;
 }
 
 }  // namespace millrace

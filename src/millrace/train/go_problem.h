@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,9 +58,21 @@ struct KnownDecisions {
   double seconds = 0;  // GoProblem::Seconds of them; infinity: nothing that fits is known
 };
 
+struct ExpertOptions {
+  std::int64_t evaluations = 1000;
+  std::optional<double> seconds;     // wall time
+  const Decisions* start = nullptr;  // whose fusion is kept; none: greedy fusion, and the search's own starts
+};
+
 // The decisions behind the plan that a search under contention finds (search/placement_search.h) within so many
-// evaluations: placement and priority, of greedy fusion. Devices that can stand for one another are renamed so that
-// their work comes in the order of their numbers: what distinguishes equal devices is their place in that order alone.
-KnownDecisions AskExperts(const GoProblem& problem, std::int64_t evaluations, Random& random);
+// evaluations. Devices that can stand for one another are renamed so that their work comes in the order of their
+// numbers, unless that takes longer than a little (nothing, with a start): what distinguishes equal devices is their
+// place in that order alone. Never worse than the start.
+struct ExpertAnswer {
+  KnownDecisions known;
+  std::int64_t evaluations = 0;
+};
+
+ExpertAnswer AskExperts(const GoProblem& problem, const ExpertOptions& options, Random& random);
 
 }  // namespace millrace

@@ -33,6 +33,7 @@ void VisitSettings(Settings& s, Visitor& visit) {
   visit("last_imitation", s.last_imitation);
   visit("examples", s.examples);
   visit("expert_evaluations", s.expert_evaluations);
+  visit("expert_searches", s.expert_searches);
   visit("learning_rate", s.learning_rate);
   visit("last_learning_rate", s.last_learning_rate);
   visit("gradient_limit", s.gradient_limit);
@@ -83,6 +84,7 @@ void CheckGoSettings(const GoSettings& s) {
   CheckSettingRange("last_imitation", s.last_imitation, 0, 1e6);
   CheckSettingRange("examples", s.examples, 1, 1 << 16);
   CheckSettingRange("expert_evaluations", s.expert_evaluations, 0, 1e9);
+  CheckSettingRange("expert_searches", s.expert_searches, 1, 1e9);
   CheckSettingRange("learning_rate", s.learning_rate, 0, 1);
   CheckSettingRange("last_learning_rate", s.last_learning_rate, 0, 1);
   CheckSettingRange("gradient_limit", s.gradient_limit, 0, 1e9);

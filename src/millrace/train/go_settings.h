@@ -32,7 +32,8 @@ struct GoSettings {
   double imitation = 0;        // weight of the best decisions known for a problem, as examples
   double last_imitation = 0;   // reached linearly
   int examples = 4;            // per problem and update
-  int expert_evaluations = 0;  // of a search per problem, whose plan is the best known to begin with; 0: none
+  int expert_evaluations = 0;  // of a search from the best decisions known for a problem; 0: none
+  int expert_searches = 1;     // per problem, one at each of its first turns
 
   double learning_rate = 1e-3;  // falls linearly
   double last_learning_rate = 1e-4;

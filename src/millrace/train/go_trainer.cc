@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "millrace/errors/errors.h"
@@ -153,23 +154,29 @@ class GoTraining {
     return chosen;
   }
 
-  void AskExpertsOnce(std::size_t index) {
+  // Threads may ask about different problems. Returns the evaluations it took.
+  std::int64_t AskExpertsInTurn(std::size_t index) {
     GoMemory& memory = state_.memories[index];
-    if (memory.asked || settings_.expert_evaluations <= 0) return;
-    memory.asked = true;
-    Random random = random_.Fork(kExperts).Fork(index);
-    const KnownDecisions known = AskExperts(problems_[index], settings_.expert_evaluations, random);
+    if (memory.searches >= settings_.expert_searches || settings_.expert_evaluations <= 0) return 0;
+    const auto decided = [this](Task task) { return std::find(tasks_.begin(), tasks_.end(), task) != tasks_.end(); };
+    Random random = random_.Fork(kExperts).Fork(index).Fork(static_cast<std::uint64_t>(memory.searches));
+    ++memory.searches;
+    ExpertOptions options;
+    options.evaluations = settings_.expert_evaluations;
+    if (state_.time_limit > 0) options.seconds = std::max(0.0, state_.time_limit - Seconds());
+    if (std::isfinite(memory.best.seconds) && memory.best.decisions.Has(Task::kPlacement))
+      options.start = &memory.best.decisions;
+    ExpertAnswer answer = AskExperts(problems_[index], options, random);
     // What the policy does not decide keeps its default, also in the examples it is shown.
-    Decisions decisions = known.decisions;
-    for (const Task task : kTasks) {
-      if (std::find(tasks_.begin(), tasks_.end(), task) != tasks_.end()) continue;
-      if (task == Task::kPlacement) decisions.device.clear();
-      if (task == Task::kPriority) decisions.priority.clear();
-      if (task == Task::kFusion) decisions.fusion.clear();
-    }
-    if (!decisions.Has(Task::kPlacement) && !decisions.Has(Task::kPriority)) return;
-    const double seconds = decisions == known.decisions ? known.seconds : problems_[index].Seconds(decisions);
-    if (seconds < memory.best.seconds) memory.best = {std::move(decisions), seconds};
+    Decisions& decisions = answer.known.decisions;
+    const Decisions asked = decisions;
+    if (!decided(Task::kPlacement)) decisions.device.clear();
+    if (!decided(Task::kPriority)) decisions.priority.clear();
+    if (!decided(Task::kFusion)) decisions.fusion.clear();
+    if (!decisions.Has(Task::kPlacement) && !decisions.Has(Task::kPriority)) return answer.evaluations;
+    if (decisions != asked) answer.known.seconds = problems_[index].Seconds(decisions);
+    if (answer.known.seconds < memory.best.seconds) memory.best = std::move(answer.known);
+    return answer.evaluations;
   }
 
   void Update() {
@@ -177,8 +184,10 @@ class GoTraining {
     const double progress = Progress();
     const std::vector<std::size_t> chosen = ProblemsOfUpdate();
     const Random random = random_.Fork(kUpdates).Fork(~static_cast<std::uint64_t>(state_.update));
-    RunInParallel(static_cast<int>(chosen.size()), options_.threads,
-                  [&](int i) { AskExpertsOnce(chosen[static_cast<std::size_t>(i)]); });
+    std::vector<std::int64_t> asked(chosen.size());
+    RunInParallel(static_cast<int>(chosen.size()), options_.threads, [&](int i) {
+      asked[static_cast<std::size_t>(i)] = AskExpertsInTurn(chosen[static_cast<std::size_t>(i)]);
+    });
     const OneShotPolicy policy(learner_.weights());
     std::vector<PreparedOneShot> prepared;
     prepared.reserve(chosen.size());
@@ -204,6 +213,7 @@ class GoTraining {
                                  .learning_rate = falling(settings_.learning_rate, settings_.last_learning_rate)});
     ++state_.update;
     state_.evaluations += static_cast<std::int64_t>(chosen.size()) * settings_.samples * settings_.iterations;
+    state_.evaluations = std::accumulate(asked.begin(), asked.end(), state_.evaluations);
     rollout_seconds_ += rollout_seconds;
     report_.update = state_.update;
     report_.evaluations = state_.evaluations;
