@@ -34,6 +34,9 @@ constexpr Experiment kExperiments[] = {
     {"go-placement", "placements of the GO paper's workloads under contention; --quick: of the short ones",
      BenchGoPlacement},
     {"go-multitask", "placement, scheduling and fusion of them, one by one and together", BenchGoMultitask},
+    {"go-transfer", "plans for families that a training has not seen: zero-shot, fine-tuned, from scratch",
+     BenchGoTransfer},
+    {"go-convergence", "how soon the one-shot policy and HDP come near their best plan", BenchGoConvergence},
     {"exactness", "a sampler's exact plan probabilities against its reward", BenchExactness},
 };
 
@@ -80,7 +83,9 @@ void AddBench(CommandLine& line) {
       ->check(positive);
   verb->add_option("--go-weights", options->go_weights,
                    "go-...: weights of the one-shot policy; without it the ones that came with Millrace");
-  verb->add_option("--hdp", options->hdp, "go-placement: also HDP, trained for each workload for so many seconds")
+  verb->add_option("--hdp", options->hdp, "go-...: also HDP, trained for each workload for so many seconds")
+      ->check(positive);
+  verb->add_option("--pretrain", options->pretrain, "go-transfer: seconds of training for each family left out")
       ->check(positive);
   verb->add_option("--draws", options->draws, "go-...: plans that the one-shot policy draws")
       ->check(CLI::Range(1, 100'000))

@@ -21,7 +21,8 @@ struct BenchOptions {
   SamplerSettings sampler;
   double finetune = 0;                 // quality, go-...: seconds of fine-tuning a graph; 0: without that method
   std::string go_weights;              // of the one-shot policy
-  double hdp = 0;                      // go-placement: seconds of training HDP for each workload; 0: without it
+  double hdp = 0;                      // go-...: seconds of training HDP for each workload; 0: without it
+  double pretrain = 0;                 // go-transfer: seconds of training for each family left out
   int draws = 16;                      // go-...: of the one-shot policy
   std::vector<std::string> workloads;  // go-...: only these
   std::vector<std::string> runs;       // trainings, NAME=STEM: STEM.jsonl is the log, STEM.safetensors the weights
@@ -31,11 +32,13 @@ struct BenchOptions {
 };
 
 // One for each experiment, in a file of its name; those on targets in bench_targets.cc, go-... in
-// bench_go.cc. They return the exit code.
+// bench_go.cc and bench_go_training.cc. They return the exit code.
 int BenchAblation(const CommandLine& line, const BenchOptions& options);
 int BenchExactness(const CommandLine& line, const BenchOptions& options);
+int BenchGoConvergence(const CommandLine& line, const BenchOptions& options);
 int BenchGoMultitask(const CommandLine& line, const BenchOptions& options);
 int BenchGoPlacement(const CommandLine& line, const BenchOptions& options);
+int BenchGoTransfer(const CommandLine& line, const BenchOptions& options);
 int BenchGoWorkloads(const CommandLine& line, const BenchOptions& options);
 int BenchQuality(const CommandLine& line, const BenchOptions& options);
 int BenchOnCpu(const CommandLine& line, const BenchOptions& options);  // robustness --cpu

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -34,16 +36,24 @@ std::string TaskWords(const GoTasks& tasks) {
   return joined;
 }
 
+std::string TitleOf(const std::string& name, const GoRow& row, std::uint64_t seed) {
+  return fmt::format("{}-{}-{}", name, row.workload.name, seed);
+}
+
+std::vector<std::string> StartWords(const std::string& weights) {
+  if (weights.empty()) return {};
+  return {"--start", weights};
+}
+
 // One training of one row, in a folder of its own.
 class Run {
  public:
   Run(const GoTraining& training, const std::string& name, const GoRow& row, std::uint64_t seed)
       : seconds_(training.seconds), folder_(training.folder) {
-    const std::string title = fmt::format("{}-{}-{}", name, row.workload.name, seed);
-    folder_ /= title;
+    folder_ /= TitleOf(name, row, seed);
     words_ = WriteProblem(folder_.string(), row.graph, row.machine);
     words_.insert(words_.end(), {"--seed", fmt::format("{}", seed), "--time-limit", fmt::format("{}", seconds_)});
-    if (!training.log.empty()) words_.insert(words_.end(), {"--log", fmt::format("{}/{}.jsonl", training.log, title)});
+    if (!training.log.empty()) words_.insert(words_.end(), {"--log", TrainingLogOf(training, name, row, seed)});
   }
 
   std::string plan() const { return (folder_ / "plan.json").string(); }
@@ -81,6 +91,10 @@ GoPlan ReadPlan(const std::string& file, const GoRow& row) {
 
 }  // namespace
 
+std::string TrainingLogOf(const GoTraining& training, const std::string& name, const GoRow& row, std::uint64_t seed) {
+  return fmt::format("{}/{}.jsonl", training.log, TitleOf(name, row, seed));
+}
+
 GoMethod TrainedHdp(const GoTraining& training) {
   GoMethod method;
   method.name = "hdp";
@@ -93,30 +107,55 @@ GoMethod TrainedHdp(const GoTraining& training) {
   return method;
 }
 
-GoMethod FinetunedGo(const GoTraining& training, const GoTasks& tasks) {
+GoMethod FinetunedGo(std::string name, const GoTraining& training, GoStart start, const GoTasks& tasks) {
   GoMethod method;
-  method.name = "go-finetuned";
+  method.name = std::move(name);
   method.seeded = true;
-  method.plan = [training, tasks](const GoRow& row, std::uint64_t seed) -> std::optional<GoPlan> {
-    const Run run(training, "go", row, seed);
-    if (!run.Train("go", {"--start", training.weights, "--tasks", TaskWords(tasks), "-o", run.weights(), "--plan",
-                          run.plan()})) {
-      return std::nullopt;
-    }
+  method.plan = [name = method.name, training, start = std::move(start), tasks](
+                    const GoRow& row, std::uint64_t seed) -> std::optional<GoPlan> {
+    const Run run(training, name, row, seed);
+    std::vector<std::string> words = StartWords(start(row));
+    words.insert(words.end(), {"--tasks", TaskWords(tasks), "-o", run.weights(), "--plan", run.plan()});
+    if (!run.Train("go", words)) return std::nullopt;
     return ReadPlan(run.plan(), row);
   };
   return method;
 }
 
-GoPolicyFor FinetunedGoPolicies(const GoTraining& training) {
-  return [training](const GoRow& row, const GoTasks& tasks, std::uint64_t seed) {
+GoPolicyFor FinetunedGoPolicies(const GoTraining& training, GoStart start) {
+  return [training, start = std::move(start)](const GoRow& row, const GoTasks& tasks, std::uint64_t seed) {
     std::string name = TaskWords(tasks);
     for (char& letter : name) letter = letter == ',' ? '+' : letter;
     const Run run(training, name, row, seed);
-    if (!run.Train("go", {"--start", training.weights, "--tasks", TaskWords(tasks), "-o", run.weights()})) {
-      return std::make_shared<const OneShotPolicy>(ReadOneShotPolicy(training.weights));
+    const std::string weights = start(row);
+    std::vector<std::string> words = StartWords(weights);
+    words.insert(words.end(), {"--tasks", TaskWords(tasks), "-o", run.weights()});
+    const bool trained = run.Train("go", words);
+    return std::make_shared<const OneShotPolicy>(ReadOneShotPolicy(trained ? run.weights() : weights));
+  };
+}
+
+GoStart PretrainedOnOthers(const GoTraining& training, std::uint64_t seed) {
+  auto made = std::make_shared<std::map<std::string, std::string>>();  // by family: path
+  return [training, seed, made](const GoRow& row) {
+    std::string& weights = (*made)[row.workload.family];
+    if (!weights.empty()) return weights;
+    const std::filesystem::path folder(training.folder);
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) throw WorkFailed("cannot make folder '" + training.folder + "': " + failed.message());
+    const std::string file = (folder / ("without-" + row.workload.family + ".safetensors")).string();
+    std::vector<std::string> words = {
+        "go", "--preset", "go", "--without", row.workload.family, "-o", file, "--seed", fmt::format("{}", seed)};
+    if (training.seconds > 0) {
+      words.insert(words.end(), {"--time-limit", fmt::format("{}", training.seconds)});
+    } else {
+      words.insert(words.end(), {"--updates", "0"});
     }
-    return std::make_shared<const OneShotPolicy>(ReadOneShotPolicy(run.weights()));
+    const ChildResult child = RunTrainer(std::move(words), training.seconds + kSpareSeconds);
+    if (!Succeeded(child)) throw WorkFailed("training go failed: " + WhyTrainerFailed(child));
+    weights = file;
+    return weights;
   };
 }
 

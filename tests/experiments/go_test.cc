@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
 
 #include "millrace/errors/errors.h"
+#include "millrace/experiments/go_gflownet.h"
 #include "millrace/experiments/go_methods.h"
 #include "millrace/experiments/go_placement.h"
 #include "millrace/experiments/go_row.h"
 #include "millrace/plan/verify.h"
+#include "millrace/policy/message_passing.h"
 #include "millrace/policy/sage.h"
+#include "millrace/policy/weights.h"
 #include "millrace/simulate/contention.h"
 
 namespace millrace {
@@ -45,6 +49,14 @@ std::vector<GoMethod> EveryMethod() {
   draws.measured = 3;
   std::vector<GoMethod> methods = GoBaselines(0.02);
   methods.push_back(GoOneShot("go", Always(UntrainedPolicy()), draws));
+  methods.push_back(GoSearched(Always(UntrainedPolicy()), draws, 0.05));
+  SamplerSettings settings;
+  settings.weights = ::testing::TempDir() + ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  Random random(2);
+  WriteWeights(settings.weights, InitialMessagePassingWeights(random));
+  methods.push_back(GoGFlowNet(settings, 0.05));
+  methods.push_back(GoFusedGFlowNet(settings, 0.05));
+  std::filesystem::remove(settings.weights);
   for (GoMethod& method : GoTaskMethods(Always(UntrainedPolicy()), draws)) methods.push_back(std::move(method));
   return methods;
 }
@@ -96,6 +108,17 @@ TEST(GoMethods, MeasuringMoreDrawsNeverMakesTheirBestWorse) {
   }
 }
 
+TEST(GoMethods, SearchThatBeginsWithTheirPlanIsNoWorseThanIt) {
+  const std::unique_ptr<GoRow> row = MakeGoRow(Small());
+  GoDraws options;
+  options.draws = 3;
+  const auto seconds = [](const GoPlan& plan) { return ContendedSeconds(*plan.costed, plan.assignment).value(); };
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const double drawn = seconds(*GoOneShot("go", Always(UntrainedPolicy()), options).plan(*row, seed));
+    EXPECT_LE(seconds(*GoSearched(Always(UntrainedPolicy()), options, 0.1).plan(*row, seed)), drawn);
+  }
+}
+
 TEST(RunGo, AsksSeededMethodsOnceForEverySeedAndTheOthersOnce) {
   GoDraws draws;
   draws.draws = 2;
@@ -122,7 +145,7 @@ TEST(GoTables, CompareOverTheWorkloadsWhereBothFit) {
   result.outcomes = {{{takes(2)}, {oom}, {takes(1), oom}},
                      {{takes(8)}, {takes(3)}, {takes(1), takes(3)}},
                      {{none}, {oom}, {takes(1), takes(1)}}};
-  const std::vector<Table> tables = GoTables(result, "go");
+  const std::vector<Table> tables = GoTables(result, {"go"});
   const Table& seconds = tables[0];
   EXPECT_EQ(seconds.rows[0][2].text, "OOM");
   EXPECT_EQ(seconds.rows[2][1].text, "no plan");
@@ -134,7 +157,7 @@ TEST(GoTables, CompareOverTheWorkloadsWhereBothFit) {
   EXPECT_THAT(against.rows[0][4].numbers, ElementsAre(1));
   EXPECT_NEAR(against.rows[1][1].numbers[0], 100 * (1 - 2.0 / 3), 1e-9);
   EXPECT_THAT(against.rows[1][4].numbers, ElementsAre(2));
-  EXPECT_THROW(GoTables(result, "magic"), InvalidInput);
+  EXPECT_THROW(GoTables(result, {"magic"}), InvalidInput);
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/heuristics/placed_list.h"
+#include "millrace/heuristics/placements.h"
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/contention.h"
+#include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
 
 namespace millrace {
@@ -40,6 +43,30 @@ TEST(ContendedPlans, AreValidAndFasterThanHeftUnderContention) {
   EXPECT_LT(ContendedTimeline(costed, {plan.plan.placement, plan.plan.sequence}).makespan,
             ContendedTimeline(costed, pool.entries.front().assignment).makespan);
   EXPECT_EQ(ContendedPlans(pool, {}, [](int, int) {}).front().plan, plan.plan);
+}
+
+TEST(ContendedPlans, BeginWithTheBestPlanOfGoAndAreNoSlowerThanIt) {
+  const ComputationGraph graph = CommunicatingGraph();
+  const Machine machine = *MachinePreset("homogeneous:4,latency=0,bandwidth=1e9");
+  const auto model = MakeAnalyticCostModel(graph, machine);
+  Pool pool = PoolOf(*model);
+  FusionChoice single{"go", SingleOpGroups(model->graph()), true};
+  pool.costed.push_back(MakeCostedGraph(*model, single.groups));
+  pool.fusions.push_back(std::move(single));
+  PoolEntry entry;
+  entry.fusion = static_cast<int>(pool.fusions.size()) - 1;
+  entry.method = "go";
+  entry.assignment = SchedulePlaced(pool.costed.back(), PlaceByLayers(pool.costed.back()), {}).assignment;
+  entry.proxy_seconds = Simulator(pool.costed.back()).Makespan(entry.assignment);
+  const double before = ContendedTimeline(pool.costed.back(), entry.assignment).makespan;
+  const std::size_t without = ContendedPlans(pool, {}, [](int, int) {}).size();
+  pool.entries.push_back(entry);
+  const std::vector<Candidate> plans = ContendedPlans(pool, {}, [](int, int) {});
+  ASSERT_EQ(plans.size(), without + 1);
+  EXPECT_EQ(plans.back().method, "go+search");
+  EXPECT_EQ(plans.back().plan.groups, pool.fusions.back().groups);
+  EXPECT_LE(ContendedTimeline(pool.costed.back(), {plans.back().plan.placement, plans.back().plan.sequence}).makespan,
+            before);
 }
 
 TEST(ContendedPlans, AreNoneWhereTransfersAreFreeOrTheGraphIsTooLarge) {

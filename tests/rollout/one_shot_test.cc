@@ -11,6 +11,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/heuristics/fusion.h"
+#include "millrace/heuristics/placed_list.h"
 #include "millrace/plan/fusion_table.h"
 #include "millrace/plan/verify.h"
 #include "millrace/policy/sage.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "millrace/errors/interrupt.h"
-#include "millrace/experiments/method.h"
+#include "millrace/heuristics/best_of.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/placed_list.h"
 #include "millrace/heuristics/placements.h"
@@ -19,23 +19,14 @@
 namespace millrace {
 namespace {
 
-constexpr std::size_t kMeasured = 16;
-constexpr double kLeastDistance = 0.02;
-constexpr std::int64_t kMostSamples = 1000;
-
 // Every other draw is at this softmax temperature and stays near the likeliest choices; the rest are at 1.
 constexpr double kNearTemperature = 0.3;
-
-// Of a graph that the problem owns.
-std::shared_ptr<const CostedGraph> OwnedByProblem(const CostedGraph& costed) {
-  return {std::shared_ptr<const CostedGraph>(), &costed};
-}
 
 GoMethod Placed(std::string name, std::function<std::vector<int>(const CostedGraph&)> place) {
   GoMethod method;
   method.name = std::move(name);
   method.plan = [place = std::move(place)](const GoRow& problem, std::uint64_t) -> std::optional<GoPlan> {
-    return GoPlan{OwnedByProblem(problem.fused), SchedulePlaced(problem.fused, place(problem.fused), {}).assignment};
+    return GoPlan{OwnedByRow(problem.fused), SchedulePlaced(problem.fused, place(problem.fused), {}).assignment};
   };
   return method;
 }
@@ -51,9 +42,9 @@ GoMethod Offered(std::string name, bool seeded, std::shared_ptr<const CandidateS
                                                      std::uint64_t seed) -> std::optional<GoPlan> {
     Random random(seed);
     BestOf best = RunSource(*source, problem.fused, budget, random, 1);
-    if (!best.kept.empty()) return GoPlan{OwnedByProblem(problem.fused), std::move(best.kept.front().assignment)};
+    if (!best.kept.empty()) return GoPlan{OwnedByRow(problem.fused), std::move(best.kept.front().assignment)};
     if (best.nearest.placement.empty()) return std::nullopt;
-    return GoPlan{OwnedByProblem(problem.fused), std::move(best.nearest)};
+    return GoPlan{OwnedByRow(problem.fused), std::move(best.nearest)};
   };
   return method;
 }
@@ -69,7 +60,7 @@ GoMethod Searched(double seconds) {
     Random random(seed);
     std::optional<FoundPlacement> found = SearchPlacement(row.fused, options, random);
     if (!found) return std::nullopt;
-    return GoPlan{OwnedByProblem(row.fused), std::move(found->assignment)};
+    return GoPlan{OwnedByRow(row.fused), std::move(found->assignment)};
   };
   return method;
 }
@@ -117,6 +108,10 @@ std::size_t Fastest(const Plans& plans, SecondsOf seconds_of, double& least) {
 
 }  // namespace
 
+std::shared_ptr<const CostedGraph> OwnedByRow(const CostedGraph& costed) {
+  return {std::shared_ptr<const CostedGraph>(), &costed};
+}
+
 std::vector<GoMethod> GoBaselines(double search_seconds) {
   SourceBudget once, anneal;
   anneal.seconds = search_seconds;
@@ -129,33 +124,6 @@ std::vector<GoMethod> GoBaselines(double search_seconds) {
           Offered("etf", false, MakeHeuristic("etf"), once),
           Offered("anneal", true, MakeSource("anneal"), anneal),
           Searched(search_seconds)};
-}
-
-GoMethod GoGFlowNet(const SamplerSettings& settings, double seconds) {
-  GoMethod method;
-  method.name = "gflownet";
-  method.seeded = true;
-  Method asked;
-  asked.name = method.name;
-  asked.source = MakeGFlowNetSource(settings);
-  asked.budget.samples = kMostSamples;
-  asked.budget.seconds = seconds;
-  asked.keep = kMeasured;
-  asked.least_distance = kLeastDistance;
-  method.plan = [asked](const GoRow& problem, std::uint64_t seed) -> std::optional<GoPlan> {
-    Random random(seed);
-    const Answer answer = Ask(asked, problem.fused, problem.fused, random);
-    double least = 0;
-    const std::size_t best = Fastest(
-        answer.plans,
-        [&problem](const RatedAssignment& plan) {
-          return ContendedSeconds(problem.fused, plan.assignment).value_or(kOutOfMemory);
-        },
-        least);
-    if (least == kOutOfMemory) return std::nullopt;
-    return GoPlan{OwnedByProblem(problem.fused), answer.plans[best].assignment};
-  };
-  return method;
 }
 
 std::optional<GoDecided> BestGoDecisions(const GoRow& row, const OneShotPolicy& policy, const GoDraws& options,

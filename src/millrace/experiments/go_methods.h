@@ -11,7 +11,6 @@
 
 #include "millrace/env/decisions.h"
 #include "millrace/experiments/go_row.h"
-#include "millrace/experiments/sampler_settings.h"
 #include "millrace/policy/one_shot_policy.h"
 #include "millrace/rollout/one_shot_plan.h"
 
@@ -22,6 +21,9 @@ struct GoPlan {
   std::shared_ptr<const CostedGraph> costed;  // of its groups; at the latest gone with the problem
   Assignment assignment;
 };
+
+// Of a graph that the row owns.
+std::shared_ptr<const CostedGraph> OwnedByRow(const CostedGraph& costed);
 
 struct GoMethod {
   std::string name;
@@ -36,10 +38,6 @@ struct GoMethod {
 // for so many seconds each `anneal` and `contended-search`, which knows the target and asks it about every placement it
 // tries (search/placement_search.h).
 std::vector<GoMethod> GoBaselines(double search_seconds);
-
-// `gflownet`: draws for so many seconds, the 16 best different ones by the proxy are measured and the best of these is
-// the answer: Millrace's own pipeline, on greedily fused groups.
-GoMethod GoGFlowNet(const SamplerSettings& settings, double seconds);
 
 // Which tasks the one-shot policy decides; the others have their defaults (env/decisions.h).
 using GoTasks = std::array<bool, kTasks.size()>;

@@ -71,7 +71,7 @@ Table SecondsTable(const GoResult& result) {
 Table AgainstTable(const GoResult& result, std::size_t subject) {
   const std::string& name = result.methods[subject];
   Table table{
-      "against",
+      "against " + name,
       fmt::format("How much less time the plans of {} take: 1 - geometric mean of the ratios, 95 % interval over "
                   "workloads where both fit",
                   name),
@@ -147,12 +147,16 @@ GoResult RunGo(const std::vector<GoWorkload>& workloads, const std::vector<GoMet
   return result;
 }
 
-std::vector<Table> GoTables(const GoResult& result, const std::string& subject) {
-  const auto found = std::find(result.methods.begin(), result.methods.end(), subject);
-  if (found == result.methods.end())
-    throw InvalidInput("there is no method '" + subject + "' to hold the others against");
-  return {SecondsTable(result), AgainstTable(result, static_cast<std::size_t>(found - result.methods.begin())),
-          WallTable(result)};
+std::vector<Table> GoTables(const GoResult& result, const std::vector<std::string>& subjects) {
+  std::vector<Table> tables = {SecondsTable(result)};
+  for (const std::string& subject : subjects) {
+    const auto found = std::find(result.methods.begin(), result.methods.end(), subject);
+    if (found == result.methods.end())
+      throw InvalidInput("there is no method '" + subject + "' to hold the others against");
+    tables.push_back(AgainstTable(result, static_cast<std::size_t>(found - result.methods.begin())));
+  }
+  tables.push_back(WallTable(result));
+  return tables;
 }
 
 }  // namespace millrace

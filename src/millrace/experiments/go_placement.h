@@ -32,8 +32,9 @@ GoResult RunGo(const std::vector<GoWorkload>& workloads, const std::vector<GoMet
                std::uint64_t seed, const std::function<void(int, int)>& progress);
 
 // "seconds": a row per workload, a column per method: mean over seeds of the plans that fit; OOM where none does.
-// "against": a row per method X other than `subject`: 1 - geometric mean of T_subject / T_X over the workloads where
-// both fit, its interval, on how many workloads the subject is faster, where X is OOM. "wall": what planning took.
-std::vector<Table> GoTables(const GoResult& result, const std::string& subject);
+// "against NAME", one for each subject: a row per method X other than it: 1 - geometric mean of T_subject / T_X over
+// the workloads where both fit, its interval, on how many workloads the subject is faster, where X is OOM. "wall": what
+// planning took. Throws InvalidInput for a subject that is no method.
+std::vector<Table> GoTables(const GoResult& result, const std::vector<std::string>& subjects);
 
 }  // namespace millrace

@@ -2,6 +2,7 @@
 #include "millrace/optimize/contended_plans.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "millrace/search/placement_search.h"
@@ -17,29 +18,54 @@ bool AllTransfersFree(const Topology& topology) {
   return std::all_of(topology.free.begin(), topology.free.end(), [](std::uint8_t free) { return free != 0; });
 }
 
+// Nothing where the pool has no plan of the method.
+const PoolEntry* BestOf(const Pool& pool, std::string_view method) {
+  const PoolEntry* best = nullptr;
+  for (const PoolEntry& entry : pool.entries) {
+    if (entry.method == method && (best == nullptr || entry.proxy_seconds < best->proxy_seconds)) best = &entry;
+  }
+  return best;
+}
+
+std::vector<double> ByPlaceInSequence(const Assignment& assignment) {
+  std::vector<double> priorities(assignment.sequence.size());
+  for (std::size_t at = 0; at < assignment.sequence.size(); ++at)
+    priorities[static_cast<std::size_t>(assignment.sequence[at])] = -static_cast<double>(at);
+  return priorities;
+}
+
 }  // namespace
 
 std::vector<Candidate> ContendedPlans(const Pool& pool, const ContendedPlansOptions& options,
                                       const std::function<void(int, int)>& progress) {
+  std::vector<int> choices;
+  for (int fusion = 0; fusion < static_cast<int>(pool.fusions.size()); ++fusion) {
+    if (!pool.fusions[static_cast<std::size_t>(fusion)].of_one_plan) choices.push_back(fusion);
+  }
+  const PoolEntry* const go = BestOf(pool, "go");
+  if (go != nullptr) choices.push_back(go->fusion);
   std::vector<Candidate> candidates;
-  const int total = static_cast<int>(pool.fusions.size());
-  for (int fusion = 0; fusion < total; ++fusion) {
+  const int total = static_cast<int>(choices.size());
+  for (int at = 0; at < total; ++at) {
+    const int fusion = choices[static_cast<std::size_t>(at)];
+    const bool from_go = go != nullptr && at + 1 == total;
     const CostedGraph& costed = pool.costed[static_cast<std::size_t>(fusion)];
-    if (pool.fusions[static_cast<std::size_t>(fusion)].of_one_plan || AllTransfersFree(costed.topology)) continue;
+    if (AllTransfersFree(costed.topology)) continue;
     PlacementSearchOptions search;
     search.evaluations = std::min(options.most_tries, options.visits / std::max<std::int64_t>(1, Visits(costed)));
     if (options.seconds) search.seconds = *options.seconds / total;
     if (search.evaluations < kFewestTries) continue;
-    Random random = Random(options.seed).Fork(static_cast<std::uint64_t>(fusion));
+    if (from_go) search.starts = {{go->assignment.placement, ByPlaceInSequence(go->assignment)}};
+    Random random = Random(options.seed).Fork(static_cast<std::uint64_t>(at));
     if (std::optional<FoundPlacement> found = SearchPlacement(costed, search, random)) {
       PoolEntry entry;
       entry.fusion = fusion;
-      entry.method = "contended-search";
+      entry.method = from_go ? "go+search" : "contended-search";
       entry.proxy_seconds = Simulator(costed).Makespan(found->assignment);
       entry.assignment = std::move(found->assignment);
       candidates.push_back(MakeCandidate(pool, entry));
     }
-    progress(fusion + 1, total);
+    progress(at + 1, total);
   }
   return candidates;
 }

@@ -20,7 +20,8 @@ struct ContendedPlansOptions {
 };
 
 // The best placement that search/placement_search.h finds for each fusion choice of the pool, method
-// "contended-search"; choices that are of one plan are passed over. None where all transfers are free, where a graph is
+// "contended-search"; and for that of `go`'s best plan by the proxy, where the search begins with that plan,
+// "go+search". Other choices that are of one plan are passed over. None where all transfers are free, where a graph is
 // so large that its visits allow few tries, and where no placement tried fits in memory. `progress` is told (done,
 // total) after each choice. Throws Interrupted.
 std::vector<Candidate> ContendedPlans(const Pool& pool, const ContendedPlansOptions& options,

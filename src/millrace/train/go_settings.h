@@ -33,7 +33,7 @@ struct GoSettings {
   double last_imitation = 0;   // reached linearly
   int examples = 4;            // per problem and update
   int expert_evaluations = 0;  // of a search from the best decisions known for a problem; 0: none
-  int expert_searches = 1;     // per problem, one at each of its first turns
+  int expert_searches = 1;     // per problem, one at each turn after the first
 
   double learning_rate = 1e-3;  // falls linearly
   double last_learning_rate = 1e-4;

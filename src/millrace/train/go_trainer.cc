@@ -157,7 +157,9 @@ class GoTraining {
   // Threads may ask about different problems. Returns the evaluations it took.
   std::int64_t AskExpertsInTurn(std::size_t index) {
     GoMemory& memory = state_.memories[index];
-    if (memory.searches >= settings_.expert_searches || settings_.expert_evaluations <= 0) return 0;
+    // Not before the policy's own draws: they may be all that is needed, and are cheap.
+    if (memory.baselines.empty() || memory.searches >= settings_.expert_searches || settings_.expert_evaluations <= 0)
+      return 0;
     const auto decided = [this](Task task) { return std::find(tasks_.begin(), tasks_.end(), task) != tasks_.end(); };
     Random random = random_.Fork(kExperts).Fork(index).Fork(static_cast<std::uint64_t>(memory.searches));
     ++memory.searches;
