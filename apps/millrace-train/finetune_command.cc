@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
@@ -33,11 +34,12 @@ struct FinetuneRequest {
 
 namespace {
 
-FusionGroups GroupsOf(const FinetuneRequest& r, const ComputationGraph& graph, const Machine& machine) {
-  if (r.plan.empty()) return SingleOpGroups(graph);
+// Its groups are kept, and it is an example itself.
+Plan PlanOf(const FinetuneRequest& r, const ComputationGraph& graph, const Machine& machine) {
+  if (r.plan.empty()) return {.groups = SingleOpGroups(graph), .placement = {}, .sequence = {}};
   PlanReading reading;
   reading.machine = machine;
-  return LoadPlan(r.plan, graph, reading).plan.groups;
+  return LoadPlan(r.plan, graph, reading).plan;
 }
 
 void PrintSummary(const FinetuneRequest& r, const Finetuned& tuned, double reference) {
@@ -68,7 +70,9 @@ FinetuneCommand::FinetuneCommand() : request_(std::make_unique<FinetuneRequest>(
   app_.name("millrace train finetune");
   app_.add_option("--graph", r.graph, "Graph or model file")->required();
   app_.add_option("--machine", r.machine, "Machine file or preset")->required();
-  app_.add_option("--plan", r.plan, "Plan whose fusion groups are kept; default: every op by itself");
+  app_.add_option(
+      "--plan", r.plan,
+      "Plan, of any method, whose fusion groups are kept and which is the first example; default: every op by itself");
   app_.add_option("--start", r.start, "Weights to start from; default: those that came with Millrace");
   app_.add_option("-o,--output", r.output, "Weights file (.safetensors)")->required();
   app_.add_option("--seconds", s.seconds, "Seconds it may take")->check(PositiveSeconds());
@@ -96,12 +100,15 @@ int FinetuneCommand::Run() const {
   const ComputationGraph graph = LoadGraph(r.graph).graph;
   if (graph.num_ops() == 0) throw InvalidInput(r.graph + ": a graph without ops has no plan to learn");
   const Machine machine = LoadMachine(r.machine);
-  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), GroupsOf(r, graph, machine));
+  Plan plan = PlanOf(r, graph, machine);
+  FinetuneSettings settings = r.settings;
+  if (!plan.placement.empty()) settings.examples.push_back({std::move(plan.placement), std::move(plan.sequence)});
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), std::move(plan.groups));
   const Environment environment(costed);
   const Weights start = ReadWeights(r.start.empty() ? FindModelFile("gflownet.safetensors") : r.start);
   const double reference = environment.reference_makespan();
   const bool live = !r.quiet && isatty(STDERR_FILENO) == 1;
-  Finetuned tuned = Finetune(environment, start, r.settings, [&](std::int64_t updates, double best) {
+  Finetuned tuned = Finetune(environment, start, settings, [&](std::int64_t updates, double best) {
     if (live && best > 0) fmt::print(stderr, "\rupdate {}: best {:.4f} x HEFT   ", updates, reference / best);
   });
   if (live) fmt::print(stderr, "\r{:60}\r", "");

@@ -157,6 +157,31 @@ TEST_F(OneShotPool, PutsItsPlansIntoThePoolWithTheirOwnGroups) {
   EXPECT_GT(own_groups, 0u);
 }
 
+TEST_F(OneShotPool, PolishesTheBestOfItsPlansWhereMethodsAreNotNamed) {
+  int polished = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const PoolCase problem(seed, seed % 2 == 0);
+    PoolOptions options;
+    options.samples = 10;
+    options.sources = settings_;
+    options.iterations = 2000;
+    const Pool pool = MakePool(*problem.model, FusionChoices(*problem.model), options, [](int, int) {});
+    double best = std::numeric_limits<double>::infinity();
+    for (const PoolEntry& entry : pool.entries) {
+      if (entry.method == "go") best = std::min(best, entry.proxy_seconds);
+      if (entry.method != "go+polish") continue;
+      ++polished;
+      const Candidate candidate = MakeCandidate(pool, entry);
+      EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, candidate.plan), std::nullopt);
+      const testing::SlowTimeline slow = testing::SlowSimulate(problem.graph, problem.machine, candidate.plan);
+      EXPECT_NEAR(candidate.proxy_seconds, slow.makespan, 1e-9 * slow.makespan);
+      EXPECT_TRUE(slow.feasible);
+      EXPECT_LT(candidate.proxy_seconds, best);
+    }
+  }
+  EXPECT_GT(polished, 3);
+}
+
 TEST_F(OneShotPool, RefusesWeightsThatAreBrokenInOneLineThatNamesTheFile) {
   EXPECT_EQ(Refusal(), "");
   const auto size = std::filesystem::file_size(path_);

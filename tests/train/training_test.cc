@@ -19,10 +19,12 @@
 #include "millrace/env/graph_features.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
+#include "millrace/heuristics/list_schedulers.h"
 #include "millrace/policy/learned_policy.h"
 #include "millrace/policy/message_passing.h"
 #include "millrace/policy/topoformer.h"
 #include "millrace/rollout/sampler.h"
+#include "millrace/simulate/timeline.h"
 #include "millrace/train/finetune.h"
 #include "millrace/train/learner.h"
 
@@ -263,6 +265,21 @@ TEST_F(TrainingTest, FinetuningMakesWeakWeightsBetterOnItsGraphAndRepeats) {
   EXPECT_LE(tuned.plans.front().makespan, tuned.after.best);
   settings.threads = 2;
   EXPECT_EQ(Finetune(problem->environment(), WithWeakPrior(), settings, observe).weights, tuned.weights);
+}
+
+TEST_F(TrainingTest, FinetuningLearnsFromPlansItIsGiven) {
+  const auto problem = MakeGridProblem("layered", 30, 4, 2, false, 5);
+  FinetuneSettings settings;
+  settings.updates = 15;
+  settings.learning_rate = 3e-3;
+  settings.replay_weight = 1;
+  const auto silent = [](std::int64_t, double) {};
+  const Finetuned alone = Finetune(problem->environment(), WithWeakPrior(), settings, silent);
+  const CostedGraph& costed = problem->environment().costed();
+  settings.examples = {ScheduleHeft(costed, PartialSchedule::Gaps::kFill).assignment};
+  const Finetuned shown = Finetune(problem->environment(), WithWeakPrior(), settings, silent);
+  EXPECT_LE(shown.plans.front().makespan, Simulator(costed).Makespan(settings.examples.front()));
+  EXPECT_NE(shown.weights, alone.weights);
 }
 
 TEST_F(TrainingTest, FinetuningNeverReturnsWorseWeights) {

@@ -9,6 +9,7 @@
 #include "millrace/heuristics/feasible.h"
 #include "millrace/heuristics/fusion.h"
 #include "millrace/optimize/sources.h"
+#include "millrace/search/polish.h"
 
 namespace millrace {
 namespace {
@@ -58,6 +59,7 @@ SourceBudget SharedBy(const std::string& method, const CostedGraph& costed, Sour
 // Each sample of `go` runs a network over all ops, several times.
 constexpr std::int64_t kMostOneShotOps = 200'000;
 constexpr std::int64_t kFewestOneShot = 4;
+constexpr char kPolishedOneShotName[] = "go+polish";
 // Each plan that is kept comes with a contracted graph of its own.
 constexpr std::int64_t kMostOneShotOpsKept = 400'000;
 constexpr std::int64_t kMostOneShotKept = 16;
@@ -82,6 +84,18 @@ void AddOneShot(const CostModel& model, const PoolOptions& options, SourceBudget
     }
     pool.entries.push_back({fusion, kOneShotName, std::move(plan.assignment), plan.makespan});
   }
+  if (best.kept.empty() || !options.methods.empty()) return;
+  // The best of them is where a local search begins.
+  const PoolEntry start = pool.entries[pool.entries.size() - best.kept.size()];
+  const CostedGraph& costed = pool.costed[static_cast<std::size_t>(start.fusion)];
+  PolishOptions polish;
+  polish.iterations = budget.iterations;
+  polish.seconds = budget.seconds;
+  Random own = random.Fork(1);
+  RatedAssignment polished = Polisher(costed).Polish(start.assignment, polish, own);
+  ++pool.proposed;
+  if (polished.makespan < start.proxy_seconds)
+    pool.entries.push_back({start.fusion, kPolishedOneShotName, std::move(polished.assignment), polished.makespan});
 }
 
 }  // namespace

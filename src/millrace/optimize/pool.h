@@ -53,8 +53,9 @@ struct Pool {
 // choices are listed once.
 std::vector<FusionChoice> FusionChoices(const CostModel& model);
 
-// Choices that are of one plan are passed over, and new ones added for the best plans of `go`. `progress` is told
-// (done, total) after each source. Throws Interrupted.
+// Choices that are of one plan are passed over, and new ones added for the best plans of `go`; the best of these also
+// begins a local search, `go+polish`, where the methods are not named. `progress` is told (done, total) after each
+// source. Throws Interrupted.
 Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
               const std::function<void(int, int)>& progress);
 

@@ -13,6 +13,7 @@
 #include "millrace/errors/interrupt.h"
 #include "millrace/policy/message_passing.h"
 #include "millrace/rollout/parallel.h"
+#include "millrace/simulate/timeline.h"
 #include "millrace/train/lesson.h"
 
 namespace millrace {
@@ -48,6 +49,8 @@ class Finetuning {
 
   Finetuned Run(const Weights& start, const FinetuneObserver& observer) {
     Finetuned result;
+    Simulator simulator(environment_.costed());
+    for (const Assignment& example : settings_.examples) plans_.Offer(example, simulator.Makespan(example));
     result.before = Evaluate(start);
     const double evaluation_seconds = Seconds();
     while (!Done(evaluation_seconds)) {

@@ -11,7 +11,8 @@
 #include "millrace/rollout/replay_buffer.h"
 
 // Adapts weights to one graph on one machine: the objective of training at low reward temperatures on that problem
-// alone, and with a small weight the best plans found on the way as examples.
+// alone, and with a small weight the best plans known as examples: those given, from wherever, and those found on the
+// way.
 namespace millrace {
 
 struct FinetuneSettings {
@@ -25,8 +26,9 @@ struct FinetuneSettings {
   int most_recorded_steps = 512;
   double learning_rate = 3e-4;  // falls linearly to a tenth
   double average_decay = 0.98;
-  double replay_weight = 0.03;  // of examples, against 1 for the objective
-  int replay_plans = 16;        // kept, each shown once per update
+  double replay_weight = 0.03;       // of examples, against 1 for the objective
+  int replay_plans = 16;             // kept, each shown once per update
+  std::vector<Assignment> examples;  // valid plans of the environment's groups
   int evaluation_samples = 64;
   std::uint64_t seed = 0;
   int threads = 1;
@@ -45,7 +47,7 @@ struct Finetuned {
   SampleQuality before, after;
   std::int64_t updates = 0;
   double seconds = 0;
-  std::vector<KeptPlan> plans;  // the best different ones that were drawn, best first
+  std::vector<KeptPlan> plans;  // the best different ones that were given or drawn, best first
 };
 
 // Told after every update: how many were made, and the best makespan so far, in seconds.
