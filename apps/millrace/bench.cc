@@ -87,6 +87,9 @@ void AddBench(CommandLine& line) {
       ->check(positive);
   verb->add_option("--pretrain", options->pretrain, "go-transfer: seconds of training for each family left out")
       ->check(positive);
+  verb->add_option("--search", options->search,
+                   "go-multitask: seconds of contended search that follow wherever the placement is decided")
+      ->check(positive);
   verb->add_option("--draws", options->draws, "go-...: plans that the one-shot policy draws")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();

@@ -23,6 +23,7 @@ struct BenchOptions {
   std::string go_weights;              // of the one-shot policy
   double hdp = 0;                      // go-...: seconds of training HDP for each workload; 0: without it
   double pretrain = 0;                 // go-transfer: seconds of training for each family left out
+  double search = 0;                   // go-multitask: seconds of contended search for each choice of tasks
   int draws = 16;                      // go-...: of the one-shot policy
   std::vector<std::string> workloads;  // go-...: only these
   std::vector<std::string> runs;       // trainings, NAME=STEM: STEM.jsonl is the log, STEM.safetensors the weights

@@ -74,13 +74,17 @@ int BenchGoMultitask(const CommandLine& line, const BenchOptions& options) {
   methods.push_back(GoFusedGFlowNet(options.sampler, kGoSearchSeconds));
   GoDraws draws = study.draws;
   draws.measured = draws.draws;
+  if (options.search > 0) {
+    account.Note(
+        fmt::format("Where the placement is decided, a contended search of {} s begins with it.", options.search));
+  }
   GoPolicyFor policies = study.zero_shot;
   if (options.finetune > 0) {
     account.Note(fmt::format("Fine-tuned for {} s for each choice of tasks.", options.finetune));
     policies = FinetunedGoPolicies({scratch.path(), options.finetune, options.output},
                                    [&study](const GoRow&) { return study.weights; });
   }
-  for (GoMethod& method : GoTaskMethods(policies, draws)) methods.push_back(std::move(method));
+  for (GoMethod& method : GoTaskMethods(policies, draws, options.search)) methods.push_back(std::move(method));
   RunGoStudy(line, options, std::move(methods), study.seeds, {"pl+sch+fu"}, account);
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "millrace/experiments/go_methods.h"
 #include "millrace/experiments/go_placement.h"
 #include "millrace/experiments/go_row.h"
+#include "millrace/heuristics/placed_list.h"
 #include "millrace/plan/verify.h"
 #include "millrace/policy/message_passing.h"
 #include "millrace/policy/sage.h"
@@ -57,7 +58,7 @@ std::vector<GoMethod> EveryMethod() {
   methods.push_back(GoGFlowNet(settings, 0.05));
   methods.push_back(GoFusedGFlowNet(settings, 0.05));
   std::filesystem::remove(settings.weights);
-  for (GoMethod& method : GoTaskMethods(Always(UntrainedPolicy()), draws)) methods.push_back(std::move(method));
+  for (GoMethod& method : GoTaskMethods(Always(UntrainedPolicy()), draws, 0)) methods.push_back(std::move(method));
   return methods;
 }
 
@@ -116,6 +117,24 @@ TEST(GoMethods, SearchThatBeginsWithTheirPlanIsNoWorseThanIt) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const double drawn = seconds(*GoOneShot("go", Always(UntrainedPolicy()), options).plan(*row, seed));
     EXPECT_LE(seconds(*GoSearched(Always(UntrainedPolicy()), options, 0.1).plan(*row, seed)), drawn);
+  }
+}
+
+TEST(GoMethods, TasksThatAreSearchedForKeepTheDefaultsOfTheOthers) {
+  const std::unique_ptr<GoRow> row = MakeGoRow(Small());
+  GoDraws draws;
+  draws.draws = draws.measured = 3;
+  for (const GoMethod& method : GoTaskMethods(Always(UntrainedPolicy()), draws, 0.1)) {
+    const GoPlan plan = *method.plan(*row, 4);
+    EXPECT_EQ(WhyNotValid(row->graph, row->machine,
+                          {plan.costed->groups, plan.assignment.placement, plan.assignment.sequence}),
+              std::nullopt)
+        << method.name;
+    if (method.name != "pl-only") continue;
+    EXPECT_EQ(plan.assignment, SchedulePlaced(row->fused, plan.assignment.placement, {}).assignment);
+    const GoPlan drawn = *GoTaskMethods(Always(UntrainedPolicy()), draws, 0).front().plan(*row, 4);
+    EXPECT_LE(ContendedSeconds(*plan.costed, plan.assignment).value(),
+              ContendedSeconds(*drawn.costed, drawn.assignment).value());
   }
 }
 

@@ -10,7 +10,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/experiments/quality.h"
 #include "millrace/experiments/sampler_settings.h"
-#include "millrace/formats/json_value.h"
+#include "millrace/formats/json_lines.h"
 
 namespace millrace {
 namespace {
@@ -18,9 +18,7 @@ namespace {
 constexpr std::int64_t kDraws = 64;
 constexpr int kOps = 60;
 
-void ParseLine(std::string_view line, TrainingLog& log, std::map<std::int64_t, ValidationPoint>& points) {
-  const JsonValue value = ParseJson(line);
-  const JsonPlace root(value);
+void ReadRecord(const JsonPlace& root, TrainingLog& log, std::map<std::int64_t, ValidationPoint>& points) {
   const auto update = static_cast<std::int64_t>(root.Member("update").Unsigned());
   const double seconds = root.Member("seconds").Cost();
   if (root.Optional("loss")) {
@@ -101,19 +99,7 @@ Table Samples(const std::vector<QualityMethod>& methods, const AblationOptions& 
 TrainingLog ParseTrainingLog(std::string_view text, const std::string& name) {
   TrainingLog log;
   std::map<std::int64_t, ValidationPoint> points;
-  int number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = text.substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    if (line.empty()) continue;
-    try {
-      ParseLine(line, log, points);
-    } catch (const InvalidInput& error) {
-      throw InvalidInput(fmt::format("{}:{}: {}", name, number, error.what()));
-    }
-  }
+  ReadJsonLines(text, name, [&](const JsonPlace& root) { ReadRecord(root, log, points); });
   for (const auto& entry : points) log.points.push_back(entry.second);
   if (log.points.empty()) throw InvalidInput(name + ": a training log without any validation; train for longer");
   return log;

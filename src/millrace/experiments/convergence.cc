@@ -5,22 +5,13 @@
 
 #include <algorithm>
 
-#include "millrace/errors/errors.h"
 #include "millrace/experiments/summary.h"
-#include "millrace/formats/json_value.h"
+#include "millrace/formats/json_lines.h"
 
 namespace millrace {
 namespace {
 
 constexpr double kNear = 0.02;
-
-void ParseLine(std::string_view line, std::vector<LearningPoint>& points) {
-  const JsonValue value = ParseJson(line);
-  const JsonPlace root(value);
-  if (!root.Optional("evaluations") || !root.Optional("best_seconds")) return;
-  points.push_back({static_cast<std::int64_t>(root.Member("evaluations").Unsigned()), root.Member("seconds").Cost(),
-                    root.Member("best_seconds").Cost()});
-}
 
 Table Convergence(const std::vector<std::string>& learners, const std::vector<LearningRow>& rows) {
   Table table{"convergence",
@@ -96,19 +87,11 @@ Table Ratios(const std::vector<std::string>& learners, const std::vector<Learnin
 
 std::vector<LearningPoint> ParseLearningLog(std::string_view text, const std::string& name) {
   std::vector<LearningPoint> points;
-  int number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = text.substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    if (line.empty()) continue;
-    try {
-      ParseLine(line, points);
-    } catch (const InvalidInput& error) {
-      throw InvalidInput(fmt::format("{}:{}: {}", name, number, error.what()));
-    }
-  }
+  ReadJsonLines(text, name, [&points](const JsonPlace& root) {
+    if (!root.Optional("evaluations") || !root.Optional("best_seconds")) return;
+    points.push_back({static_cast<std::int64_t>(root.Member("evaluations").Unsigned()), root.Member("seconds").Cost(),
+                      root.Member("best_seconds").Cost()});
+  });
   return points;
 }
 

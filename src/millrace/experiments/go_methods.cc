@@ -91,6 +91,28 @@ GoPlan ToGoPlan(OneShotPlan plan) { return {std::move(plan.costed), std::move(pl
 
 constexpr double kOutOfMemory = std::numeric_limits<double>::infinity();
 
+// A contended search that begins with the plan.
+std::optional<FoundPlacement> SearchFrom(const OneShotPlan& plan, bool keep_order, double seconds, std::uint64_t seed) {
+  PlacementSearchOptions search;
+  search.evaluations = std::numeric_limits<std::int64_t>::max();
+  search.seconds = seconds;
+  search.starts = {{plan.assignment.placement, plan.priorities}};
+  search.keep_order = keep_order;
+  Random random(seed);
+  return SearchPlacement(*plan.costed, search, random);
+}
+
+// By tie: where the placement of groups has it.
+std::vector<std::int32_t> DevicesOf(const OneShotProblem& problem, const CostedGraph& costed,
+                                    const std::vector<int>& placement) {
+  std::vector<std::int32_t> devices(static_cast<std::size_t>(problem.num_ties()), 0);
+  for (std::size_t group = 0; group < placement.size(); ++group) {
+    for (const OpId op : costed.groups[group])
+      devices[static_cast<std::size_t>(problem.TieOf(problem.RowOf(op)))] = placement[group];
+  }
+  return devices;
+}
+
 // Which of the plans is the fastest on the target, the first of equal ones. `seconds_of` a plan: kOutOfMemory where it
 // does not fit.
 template <typename Plans, typename SecondsOf>
@@ -167,20 +189,15 @@ GoMethod GoSearched(const GoPolicyFor& policy_for, const GoDraws& options, doubl
     const auto begin = std::chrono::steady_clock::now();
     std::optional<GoDecided> decided = BestGoDecisions(row, *policy_for(row, options.tasks, seed), options, seed);
     if (!decided) return std::nullopt;
-    const OneShotPlan& drawn = decided->plan;
-    PlacementSearchOptions search;
-    search.evaluations = std::numeric_limits<std::int64_t>::max();
-    search.seconds = seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    search.starts = {{drawn.assignment.placement, drawn.priorities}};
-    Random random(seed);
-    std::optional<FoundPlacement> found = SearchPlacement(*drawn.costed, search, random);
+    const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::optional<FoundPlacement> found = SearchFrom(decided->plan, false, seconds - spent, seed);
     if (!found) return std::nullopt;
-    return GoPlan{drawn.costed, std::move(found->assignment)};
+    return GoPlan{decided->plan.costed, std::move(found->assignment)};
   };
   return method;
 }
 
-std::vector<GoMethod> GoTaskMethods(const GoPolicyFor& policy_for, const GoDraws& options) {
+std::vector<GoMethod> GoTaskMethods(const GoPolicyFor& policy_for, const GoDraws& options, double search_seconds) {
   constexpr GoTasks kPlacement = {true, false, false}, kPriority = {false, true, false}, kFusion = {false, false, true};
   struct Variant {
     const char* name;
@@ -197,21 +214,29 @@ std::vector<GoMethod> GoTaskMethods(const GoPolicyFor& policy_for, const GoDraws
     GoMethod method;
     method.name = variant.name;
     method.seeded = true;
-    method.plan = [policy_for, options, apart = variant.apart](const GoRow& problem,
-                                                               std::uint64_t seed) -> std::optional<GoPlan> {
+    method.plan = [policy_for, options, search_seconds, apart = variant.apart](
+                      const GoRow& problem, std::uint64_t seed) -> std::optional<GoPlan> {
+      const OneShotProblem shown(*problem.model);
       Decisions together;
       for (const GoTasks& tasks : apart) {
         GoDraws own = options;
         own.tasks = tasks;
         std::optional<GoDecided> decided = BestGoDecisions(problem, *policy_for(problem, tasks, seed), own, seed);
         if (!decided) return std::nullopt;
+        const bool placed = tasks[static_cast<std::size_t>(Task::kPlacement)];
+        if (placed && search_seconds > 0) {
+          const bool keep_order = !tasks[static_cast<std::size_t>(Task::kPriority)];
+          std::optional<FoundPlacement> found = SearchFrom(decided->plan, keep_order, search_seconds, seed);
+          if (!found) return std::nullopt;
+          decided->plan.assignment = std::move(found->assignment);
+          decided->decisions.device = DevicesOf(shown, *decided->plan.costed, decided->plan.assignment.placement);
+        }
         if (apart.size() == 1) return ToGoPlan(std::move(decided->plan));
         const Decisions& own_decisions = decided->decisions;
         if (!own_decisions.device.empty()) together.device = own_decisions.device;
         if (!own_decisions.priority.empty()) together.priority = own_decisions.priority;
         if (!own_decisions.fusion.empty()) together.fusion = own_decisions.fusion;
       }
-      const OneShotProblem shown(*problem.model);
       return ToGoPlan(OneShotDecoder(shown).Decode(together));
     };
     methods.push_back(std::move(method));

@@ -71,6 +71,9 @@ GoMethod GoSearched(const GoPolicyFor& policy_for, const GoDraws& options, doubl
 // GO's study of several tasks: `pl-only`, `pl|sch` (the tasks optimised one by one, then put together), `pl+sch`
 // (together), `sch+fu`, `pl|sch|fu`, `pl+sch+fu`. Each optimisation has options.draws draws and measures
 // options.measured of them; options.tasks is not looked at.
-std::vector<GoMethod> GoTaskMethods(const GoPolicyFor& policy_for, const GoDraws& options);
+//
+// Above 0 search_seconds a contended search of so many seconds follows where the placement is decided; the order is
+// the search's business, too, where it is decided with the placement.
+std::vector<GoMethod> GoTaskMethods(const GoPolicyFor& policy_for, const GoDraws& options, double search_seconds);
 
 }  // namespace millrace

@@ -79,6 +79,8 @@ class PlacementSearch {
     for (const PlacementStart& start : starts) {
       for (const std::vector<double>* priorities : {&start.priorities, &std::as_const(ranks_), &readiness}) {
         if (priorities->size() != groups) continue;
+        const bool ordered = start.priorities.size() == groups;
+        if (options_.keep_order && priorities != (ordered ? &start.priorities : &readiness)) continue;
         const double before = best_.makespan;
         if (Judge(start.placement, *priorities) < before) priorities_ = *priorities;
       }

@@ -24,6 +24,7 @@ struct PlacementSearchOptions {
   double first_temperature = 0.001;    // as a share of the best makespan so far; falls geometrically ...
   double last_temperature = 0.00005;   // ... to this one
   std::vector<PlacementStart> starts;  // beside those it has of its own
+  bool keep_order = false;             // starts keep their priorities, empty ones being the order of readiness
 };
 
 struct FoundPlacement {
@@ -33,11 +34,12 @@ struct FoundPlacement {
 };
 
 // Simulated annealing under contention over placements, whose sequence is always that of SchedulePlaced: by readiness,
-// by upward rank or by the priorities of a start, whichever is best at the start. Begins at the best of the starts
-// given, everything on one device, PlaceByLayers, PlaceByPartition and HEFT's placement. A move takes groups that are
-// near each other in topological order, often of one layer, to another device, or exchanges two devices among them; how
-// many goes from one to a quarter of the graph. Colocations move as one. Placements that do not fit in memory are no
-// answers: nothing where all starts are such. Throws Interrupted.
+// by upward rank or by the priorities of a start, whichever is best at the start (keep_order: readiness, or those of
+// the best start). Begins at the best of the starts given, everything on one device, PlaceByLayers, PlaceByPartition
+// and HEFT's placement. A move takes groups that are near each other in topological order, often of one layer, to
+// another device, or exchanges two devices among them; how many goes from one to a quarter of the graph. Colocations
+// move as one. Placements that do not fit in memory are no answers: nothing where all starts are such. Throws
+// Interrupted.
 std::optional<FoundPlacement> SearchPlacement(const CostedGraph& costed, const PlacementSearchOptions& options,
                                               Random& random);
 
