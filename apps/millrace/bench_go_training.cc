@@ -85,6 +85,7 @@ int BenchGoConvergence(const CommandLine& line, const BenchOptions& options) {
           "go-finetuned", go, [&study](const GoRow&) { return study.weights; }, kPlacementAndOrder),
       FinetunedGo("go-scratch", go, FromNone, kPlacementAndOrder), TrainedHdp(hdp)};
   std::vector<std::string> names;
+  names.reserve(methods.size());
   for (const GoMethod& method : methods) names.push_back(method.name);
   std::vector<LearningRow> rows;
   const std::vector<GoWorkload> workloads = GoWorkloadsOf(options);

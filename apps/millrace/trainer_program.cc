@@ -22,7 +22,7 @@ constexpr double kSpareSeconds = 120;
 std::string TrainerProgram() {
   std::error_code failed;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  const std::string program = (self.parent_path() / "millrace-train").string();
+  std::string program = (self.parent_path() / "millrace-train").string();
   if (failed || !std::filesystem::exists(program, failed)) {
     throw WorkFailed(program +
                      " is not built: configure with libtorch (Debian: libtorch-dev) and build millrace-train");
@@ -55,7 +55,7 @@ std::string WhyTrainerFailed(const ChildResult& child) {
 
 std::string Finetune(const ComputationGraph& graph, const Machine& machine, const FinetuneRequest& request) {
   std::vector<std::string> words = WriteProblem(request.folder, graph, machine);
-  const std::string weights = (std::filesystem::path(request.folder) / "finetuned.safetensors").string();
+  std::string weights = (std::filesystem::path(request.folder) / "finetuned.safetensors").string();
   words.insert(words.begin(), "finetune");
   words.insert(words.end(), {"--start", request.weights, "--seconds", fmt::format("{}", request.seconds), "--seed",
                              fmt::format("{}", request.seed), "-o", weights});
