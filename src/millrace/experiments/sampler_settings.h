@@ -16,8 +16,8 @@ struct SamplerSettings {
   std::vector<double> temperatures;  // reward temperatures; empty: the source's own choice
   std::vector<double> pipeline_temperatures = {0.02, 0.05, 0.15};  // where diversity is wanted too
   std::string ppo_weights;                                         // empty: no ppo among the methods
-  double sample_share = 0.2;          // of the time of `gflownet+search`, what sampling takes
-  double polish_temperature = 0.002;  // PolishOptions::first_temperature
+  double sample_share = 0.2;        // of the time of `gflownet+search`, what sampling takes
+  double polish_temperature = 0.3;  // PolishOptions::first_temperature
 };
 
 // One core each. Throw InvalidInput for weights that cannot be used.
