@@ -45,7 +45,7 @@ int BenchGoTransfer(const CommandLine& line, const BenchOptions& options) {
   BenchAccount account(line, threads);
   const GoStudy study = BeginGoStudy(options, threads, account);
   const ScratchFolder scratch("go-transfer");
-  const double pretrain = options.pretrain > 0 ? options.pretrain : kDefaultSeconds;
+  const double pretrain = SecondsOr(options.pretrain);
   const double finetune = SecondsOr(options.finetune);
   account.Note(
       fmt::format("Placement and order. go-priors: no training. go-zero-shot: trained for {0} s on the short workloads "

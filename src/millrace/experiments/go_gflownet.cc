@@ -25,9 +25,22 @@ constexpr double kRewardTemperature = 0.02;
 constexpr double kSoftmaxTemperature = 0.7;
 constexpr double kSavingStrength = 30;  // a merge that saves a tenth of a mean op is accepted 19 times in 20
 
-double SecondsOf(const CostedGraph& costed, const Assignment& assignment) {
-  return ContendedSeconds(costed, assignment).value_or(kOutOfMemory);
-}
+// The fastest on the target of the plans it is shown, the first of equal ones; nothing while none fits in memory.
+class FastestPlan {
+ public:
+  void Measure(std::shared_ptr<const CostedGraph> costed, Assignment assignment) {
+    const double seconds = ContendedSeconds(*costed, assignment).value_or(kOutOfMemory);
+    if (seconds >= least_) return;
+    least_ = seconds;
+    plan_ = GoPlan{std::move(costed), std::move(assignment)};
+  }
+
+  std::optional<GoPlan> Take() { return std::move(plan_); }
+
+ private:
+  double least_ = kOutOfMemory;
+  std::optional<GoPlan> plan_;
+};
 
 }  // namespace
 
@@ -45,15 +58,9 @@ GoMethod GoGFlowNet(const SamplerSettings& settings, double seconds) {
   method.plan = [asked](const GoRow& problem, std::uint64_t seed) -> std::optional<GoPlan> {
     Random random(seed);
     const Answer answer = Ask(asked, problem.fused, problem.fused, random);
-    double least = kOutOfMemory;
-    std::optional<GoPlan> best;
-    for (const RatedAssignment& plan : answer.plans) {
-      const double measured = SecondsOf(problem.fused, plan.assignment);
-      if (measured >= least) continue;
-      least = measured;
-      best = GoPlan{OwnedByRow(problem.fused), plan.assignment};
-    }
-    return best;
+    FastestPlan fastest;
+    for (const RatedAssignment& plan : answer.plans) fastest.Measure(OwnedByRow(problem.fused), plan.assignment);
+    return fastest.Take();
   };
   return method;
 }
@@ -82,16 +89,12 @@ GoMethod GoFusedGFlowNet(const SamplerSettings& settings, double seconds) {
       kept.insert(std::upper_bound(kept.begin(), kept.end(), drawn, slower), std::move(drawn));
       if (kept.size() > kMeasured) kept.pop_back();
     }
-    double least = kOutOfMemory;
-    std::optional<GoPlan> best;
+    FastestPlan fastest;
     for (FusedTrajectory& drawn : kept) {
-      const auto costed = std::make_shared<const CostedGraph>(MakeCostedGraph(*row.model, std::move(drawn.groups)));
-      const double measured = SecondsOf(*costed, drawn.placing.assignment);
-      if (measured >= least) continue;
-      least = measured;
-      best = GoPlan{costed, std::move(drawn.placing.assignment)};
+      fastest.Measure(std::make_shared<const CostedGraph>(MakeCostedGraph(*row.model, std::move(drawn.groups))),
+                      std::move(drawn.placing.assignment));
     }
-    return best;
+    return fastest.Take();
   };
   return method;
 }

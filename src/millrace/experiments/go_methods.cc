@@ -113,21 +113,6 @@ std::vector<std::int32_t> DevicesOf(const OneShotProblem& problem, const CostedG
   return devices;
 }
 
-// Which of the plans is the fastest on the target, the first of equal ones. `seconds_of` a plan: kOutOfMemory where it
-// does not fit.
-template <typename Plans, typename SecondsOf>
-std::size_t Fastest(const Plans& plans, SecondsOf seconds_of, double& least) {
-  std::size_t best = 0;
-  least = kOutOfMemory;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    const double seconds = seconds_of(plans[i]);
-    if (!(seconds < least)) continue;
-    least = seconds;
-    best = i;
-  }
-  return best;
-}
-
 }  // namespace
 
 std::shared_ptr<const CostedGraph> OwnedByRow(const CostedGraph& costed) {
@@ -157,13 +142,15 @@ std::optional<GoDecided> BestGoDecisions(const GoRow& row, const OneShotPolicy& 
     drawn.resize(static_cast<std::size_t>(options.measured));
   if (drawn.empty()) return std::nullopt;
   if (drawn.size() == 1) return std::move(drawn.front());
-  double least = 0;
-  const std::size_t best = Fastest(
-      drawn,
-      [](const GoDecided& one) {
-        return ContendedSeconds(*one.plan.costed, one.plan.assignment).value_or(kOutOfMemory);
-      },
-      least);
+  std::size_t best = 0;
+  double least = kOutOfMemory;
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const OneShotPlan& plan = drawn[i].plan;
+    const double seconds = ContendedSeconds(*plan.costed, plan.assignment).value_or(kOutOfMemory);
+    if (seconds >= least) continue;
+    least = seconds;
+    best = i;
+  }
   return std::move(drawn[best]);
 }
 
