@@ -12,6 +12,7 @@
 #include "millrace/errors/interrupt.h"
 #include "millrace/experiments/convergence.h"
 #include "millrace/experiments/go_methods.h"
+#include "millrace/experiments/go_placement.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/go_study.h"
 #include "millrace/go_trainers.h"
@@ -34,6 +35,13 @@ GoPolicyFor PolicyOf(GoStart start) {
   return [start = std::move(start)](const GoRow& row, const GoTasks&, std::uint64_t) {
     return std::make_shared<const OneShotPolicy>(ReadOneShotPolicy(start(row)));
   };
+}
+
+// What needs no training is done with its one plan, measured once.
+std::vector<LearningPoint> OnePlan(const GoMethod& method, const GoRow& row, std::uint64_t seed) {
+  const GoOutcome outcome = JudgeGoMethod(row, method, seed);
+  if (!outcome.fits) return {};
+  return {{1, outcome.wall_seconds, outcome.seconds}};
 }
 
 std::string FromNone(const GoRow& /*row*/) { return {}; }
@@ -77,16 +85,19 @@ int BenchGoConvergence(const CommandLine& line, const BenchOptions& options) {
   const GoTraining go{scratch.path(), SecondsOr(options.finetune), logs};
   const GoTraining hdp{scratch.path(), SecondsOr(options.hdp), logs};
   account.Note(
-      fmt::format("go-finetuned from the weights above and go-scratch from none: {} s each, placement and order; "
-                  "hdp: {} s, placement. Evaluations of the searches that fine-tuning learns from are counted.",
+      fmt::format("Placement and order; hdp: placement. go-zero-shot: the weights above as they are, the best of its "
+                  "draws by the proxy. go-finetuned from these weights and go-scratch from none: {} s each; "
+                  "hdp: {} s. Evaluations of the searches that fine-tuning learns from are counted.",
                   go.seconds, hdp.seconds));
-  const std::vector<GoMethod> methods = {
+  GoDraws draws = study.draws;
+  draws.tasks = kPlacementAndOrder;
+  const GoMethod untrained = GoOneShot("go-zero-shot", study.zero_shot, draws);
+  const std::vector<GoMethod> trained = {
       FinetunedGo(
           "go-finetuned", go, [&study](const GoRow&) { return study.weights; }, kPlacementAndOrder),
       FinetunedGo("go-scratch", go, FromNone, kPlacementAndOrder), TrainedHdp(hdp)};
-  std::vector<std::string> names;
-  names.reserve(methods.size());
-  for (const GoMethod& method : methods) names.push_back(method.name);
+  std::vector<std::string> names = {untrained.name};
+  for (const GoMethod& method : trained) names.push_back(method.name);
   std::vector<LearningRow> rows;
   const std::vector<GoWorkload> workloads = GoWorkloadsOf(options);
   ProgressBar bar(line.common.quiet);
@@ -95,14 +106,15 @@ int BenchGoConvergence(const CommandLine& line, const BenchOptions& options) {
     const std::unique_ptr<GoRow> row = MakeGoRow(workloads[w]);
     LearningRow& learned = rows.emplace_back();
     learned.workload = workloads[w].title;
-    learned.points.resize(methods.size());
+    learned.points.resize(names.size());
     for (int s = 0; s < study.seeds; ++s) {
       const std::uint64_t seed = line.common.seed + static_cast<std::uint64_t>(s);
-      for (std::size_t m = 0; m < methods.size(); ++m) {
+      learned.points[0].push_back(OnePlan(untrained, *row, seed));
+      for (std::size_t m = 0; m < trained.size(); ++m) {
         StopIfInterrupted();
-        methods[m].plan(*row, seed);
-        const std::string log = TrainingLogOf(go, methods[m].name, *row, seed);
-        learned.points[m].push_back(ParseLearningLog(ReadWholeFile(log, kMostLogBytes), log));
+        trained[m].plan(*row, seed);
+        const std::string log = TrainingLogOf(go, trained[m].name, *row, seed);
+        learned.points[m + 1].push_back(ParseLearningLog(ReadWholeFile(log, kMostLogBytes), log));
       }
     }
   }

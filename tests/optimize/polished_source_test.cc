@@ -4,9 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/heuristics/best_of.h"
 #include "millrace/optimize/different.h"
+#include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
 #include "tests/reference/random_problem.h"
 
@@ -70,7 +76,7 @@ TEST(PolishedSource, OffersNothingWorseThanItsStartsAndTheSameForTheSameSeed) {
     const BestOf again = RunSource(*source, costed, budget, second, 100);
     ASSERT_EQ(one.kept.size(), again.kept.size());
     EXPECT_EQ(one.kept.front().assignment, again.kept.front().assignment);
-    EXPECT_LE(one.offered, 16 + 3);
+    EXPECT_LE(one.offered, 16 + 3 + 1);
     Random plain(seed);
     Random stream = plain.Fork(0);
     SourceBudget drawing;
@@ -80,6 +86,51 @@ TEST(PolishedSource, OffersNothingWorseThanItsStartsAndTheSameForTheSameSeed) {
     better += one.kept.front().makespan < drawn;
   }
   EXPECT_GE(better, 8);
+}
+
+// Makespans of the plans it offers after the samples, of which there are `samples`, all different.
+std::vector<double> PolishedOffers(const CostedGraph& costed, const PolishedSourceOptions& options,
+                                   std::int64_t changes, std::size_t samples) {
+  const auto source = MakePolishedSource(MakeHeuristic("randomised-list"), options);
+  SourceBudget budget;
+  budget.iterations = changes;
+  Random random(2);
+  Simulator simulator(costed);
+  std::vector<double> makespans;
+  source->Propose(costed, budget, random, [&](const Assignment& offered) {
+    Timeline timeline;
+    simulator.Run(offered, timeline);
+    makespans.push_back(timeline.makespan);
+  });
+  EXPECT_GT(makespans.size(), samples);
+  makespans.erase(makespans.begin(), makespans.begin() + static_cast<std::ptrdiff_t>(samples));
+  return makespans;
+}
+
+TEST(PolishedSource, GoesOnFromTheBestPlanInAsManyRoundsAsHaveEnoughChanges) {
+  constexpr std::size_t kStarts = 3;
+  constexpr std::int64_t kWorth = 500;  // changes a group and round
+  PolishedSourceOptions options;
+  options.samples = 16;
+  options.starts = kStarts;
+  options.round_changes = kWorth;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const CostedGraph costed = Layered(seed);
+    for (const int rounds : {1, 3, 8, 20}) {
+      // As many changes for the rounds as they need and a few more, and a quarter of that for the starts.
+      const std::int64_t changes = (kWorth * rounds + kWorth / 2) * costed.num_groups * 5 / 4;
+      const std::vector<double> polished = PolishedOffers(costed, options, changes, 16);
+      ASSERT_EQ(polished.size(), kStarts + static_cast<std::size_t>(std::min(rounds, options.most_rounds)));
+      double best = *std::min_element(polished.begin(), polished.begin() + kStarts);
+      for (std::size_t i = kStarts; i < polished.size(); ++i) {
+        EXPECT_LE(polished[i], best);
+        best = polished[i];
+      }
+    }
+    options.most_rounds = 0;
+    EXPECT_EQ(PolishedOffers(costed, options, 1000, 16).size(), kStarts);
+    options.most_rounds = 8;
+  }
 }
 
 }  // namespace

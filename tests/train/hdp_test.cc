@@ -54,7 +54,8 @@ double MeanOfRandomPlacements(const CostedGraph& costed) {
   double sum = 0;
   constexpr int kPlans = 50;
   for (int i = 0; i < kPlans; ++i) {
-    Assignment assignment{.sequence = {costed.topological_order.begin(), costed.topological_order.end()}};
+    Assignment assignment;
+    assignment.sequence.assign(costed.topological_order.begin(), costed.topological_order.end());
     for (int group = 0; group < costed.num_groups; ++group) {
       assignment.placement.push_back(static_cast<int>(random.Below(static_cast<std::uint64_t>(costed.num_devices))));
     }

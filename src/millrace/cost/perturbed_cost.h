@@ -21,7 +21,7 @@ struct Perturbation {
   // Set: every transfer that is not free takes this instead of what the link says.
   const LinearTransfer* transfer = nullptr;
   // On top of what the link, or `transfer`, says, for every transfer between devices that share no unit.
-  LinearTransfer added;
+  LinearTransfer added = {};
 };
 
 // A group's factor is the mean of its ops' factors, weighted by the time each would take alone. Devices that share a

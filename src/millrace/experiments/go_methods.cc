@@ -102,17 +102,6 @@ std::optional<FoundPlacement> SearchFrom(const OneShotPlan& plan, bool keep_orde
   return SearchPlacement(*plan.costed, search, random);
 }
 
-// By tie: where the placement of groups has it.
-std::vector<std::int32_t> DevicesOf(const OneShotProblem& problem, const CostedGraph& costed,
-                                    const std::vector<int>& placement) {
-  std::vector<std::int32_t> devices(static_cast<std::size_t>(problem.num_ties()), 0);
-  for (std::size_t group = 0; group < placement.size(); ++group) {
-    for (const OpId op : costed.groups[group])
-      devices[static_cast<std::size_t>(problem.TieOf(problem.RowOf(op)))] = placement[group];
-  }
-  return devices;
-}
-
 }  // namespace
 
 std::shared_ptr<const CostedGraph> OwnedByRow(const CostedGraph& costed) {
@@ -216,7 +205,7 @@ std::vector<GoMethod> GoTaskMethods(const GoPolicyFor& policy_for, const GoDraws
           std::optional<FoundPlacement> found = SearchFrom(decided->plan, keep_order, search_seconds, seed);
           if (!found) return std::nullopt;
           decided->plan.assignment = std::move(found->assignment);
-          decided->decisions.device = DevicesOf(shown, *decided->plan.costed, decided->plan.assignment.placement);
+          decided->decisions.device = DevicesByTie(shown, *decided->plan.costed, decided->plan.assignment.placement);
         }
         if (apart.size() == 1) return ToGoPlan(std::move(decided->plan));
         const Decisions& own_decisions = decided->decisions;

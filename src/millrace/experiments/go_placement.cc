@@ -19,20 +19,6 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-GoOutcome Judge(const GoRow& problem, const GoMethod& method, std::uint64_t seed) {
-  GoOutcome outcome;
-  const auto start = std::chrono::steady_clock::now();
-  const std::optional<GoPlan> plan = method.plan(problem, seed);
-  outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!plan) return outcome;
-  outcome.planned = true;
-  if (const std::optional<double> seconds = ContendedSeconds(*plan->costed, plan->assignment)) {
-    outcome.fits = true;
-    outcome.seconds = *seconds;
-  }
-  return outcome;
-}
-
 std::vector<double> SecondsOf(const std::vector<GoOutcome>& outcomes) {
   std::vector<double> seconds;
   for (const GoOutcome& outcome : outcomes) {
@@ -121,6 +107,20 @@ Table WallTable(const GoResult& result) {
 
 }  // namespace
 
+GoOutcome JudgeGoMethod(const GoRow& row, const GoMethod& method, std::uint64_t seed) {
+  GoOutcome outcome;
+  const auto start = std::chrono::steady_clock::now();
+  const std::optional<GoPlan> plan = method.plan(row, seed);
+  outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!plan) return outcome;
+  outcome.planned = true;
+  if (const std::optional<double> seconds = ContendedSeconds(*plan->costed, plan->assignment)) {
+    outcome.fits = true;
+    outcome.seconds = *seconds;
+  }
+  return outcome;
+}
+
 GoResult RunGo(const std::vector<GoWorkload>& workloads, const std::vector<GoMethod>& methods, int seeds,
                std::uint64_t seed, const std::function<void(int, int)>& progress) {
   GoResult result;
@@ -137,7 +137,7 @@ GoResult RunGo(const std::vector<GoWorkload>& workloads, const std::vector<GoMet
       std::vector<GoOutcome> outcomes;
       for (int s = 0; s < (method.seeded ? seeds : 1); ++s) {
         StopIfInterrupted();
-        outcomes.push_back(Judge(*problem, method, seed + static_cast<std::uint64_t>(s)));
+        outcomes.push_back(JudgeGoMethod(*problem, method, seed + static_cast<std::uint64_t>(s)));
       }
       row.push_back(std::move(outcomes));
     }

@@ -27,6 +27,9 @@ struct GoResult {
   std::vector<std::vector<std::vector<GoOutcome>>> outcomes;  // by workload, method, seed; one where not seeded
 };
 
+// Wall time is that of planning alone.
+GoOutcome JudgeGoMethod(const GoRow& row, const GoMethod& method, std::uint64_t seed);
+
 // Workload by workload, method after method; `seeds` answers of those that have seeds.
 GoResult RunGo(const std::vector<GoWorkload>& workloads, const std::vector<GoMethod>& methods, int seeds,
                std::uint64_t seed, const std::function<void(int, int)>& progress);

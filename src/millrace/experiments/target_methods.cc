@@ -29,6 +29,7 @@ Source MakePipeline(const SamplerSettings& settings, const TargetMethodOptions& 
   polished.samples = options.samples;
   polished.starts = static_cast<int>(options.top_k / 4);
   polished.polish.first_temperature = settings.polish_temperature;
+  polished.most_rounds = 0;  // many good plans are wanted here, not one
   return MakeChainedSource("pipeline",
                            {MakeAllHeuristics(), MakePolishedSource(MakeGFlowNetSource(diverse), polished)});
 }

@@ -8,7 +8,9 @@
 #include "millrace/heuristics/candidate_source.h"
 #include "millrace/search/polish.h"
 
-// Another source's plans as starts of a local search: a sampler says where to look, the search goes to the bottom.
+// Another source's plans as starts of a local search: a sampler says where to look, the search goes to the bottom. A
+// little of the budget finds out which start leads furthest; the rest goes to the plan it led to, which is warmed up and
+// polished again, round after round.
 namespace millrace {
 
 struct PolishedSourceOptions {
@@ -18,10 +20,15 @@ struct PolishedSourceOptions {
   int starts = 4;                // the best of them that differ, each polished
   double least_distance = 0.02;  // SelectDifferent
   PolishOptions polish;          // its limits come from the budget
+
+  int most_rounds = 8;                // after the starts; 0: these have all of the budget, in even shares
+  double start_share = 0.2;           // of the search, what all starts take together where rounds follow
+  double round_temperature = 0.5;     // where a round begins, as PolishOptions::first_temperature
+  std::int64_t round_changes = 2000;  // a group, that a round has to try for more rounds to be made
 };
 
-// Offers the source's `samples` best plans that fit in memory, then the polished ones. Budget: `iterations` changes
-// tried, or `seconds` of everything together, are shared evenly by the starts; `samples` below the option's are
+// Offers the source's `samples` best plans that fit in memory, then the polished ones, those of the starts and those of
+// the rounds. Budget: `iterations` changes tried, or `seconds` of everything together; `samples` below the option's are
 // heeded. A source that does not stop in time takes from the search's share.
 std::unique_ptr<CandidateSource> MakePolishedSource(std::shared_ptr<const CandidateSource> source,
                                                     const PolishedSourceOptions& options);

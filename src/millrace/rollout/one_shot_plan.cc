@@ -178,4 +178,14 @@ OneShotPlan OneShotDecoder::Decode(const Decisions& decisions) const {
   return plan;
 }
 
+std::vector<std::int32_t> DevicesByTie(const OneShotProblem& problem, const CostedGraph& costed,
+                                       const std::vector<int>& placement) {
+  std::vector<std::int32_t> devices(static_cast<std::size_t>(problem.num_ties()), 0);
+  for (std::size_t group = 0; group < placement.size(); ++group) {
+    for (const OpId op : costed.groups[group])
+      devices[static_cast<std::size_t>(problem.TieOf(problem.RowOf(op)))] = placement[group];
+  }
+  return devices;
+}
+
 }  // namespace millrace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -59,5 +60,9 @@ class OneShotDecoder {
   mutable std::once_flag greedy_made_;
   mutable std::shared_ptr<const CostedGraph> greedy_;
 };
+
+// Decisions::device of a plan: by tie, the device of the groups its ops are in (placement: by group of `costed`).
+std::vector<std::int32_t> DevicesByTie(const OneShotProblem& problem, const CostedGraph& costed,
+                                       const std::vector<int>& placement);
 
 }  // namespace millrace

@@ -22,8 +22,8 @@ struct AnnealOptions {
   // Where the budget names neither limit: changes tried x groups and edges of the graph, over all chains.
   std::int64_t visits = 600'000'000;
   int chains = 1;
-  std::vector<Assignment> starts;  // valid for the costed graph, memory aside; with any, a chain for each
-  MoveMix moves;
+  std::vector<Assignment> starts = {};  // valid for the costed graph, memory aside; with any, a chain for each
+  MoveMix moves = {};
 };
 
 // The source `anneal`: offers the best plan of each chain. Budget: `iterations` changes tried, or `seconds`, divided

@@ -36,6 +36,7 @@ Polisher::~Polisher() = default;
 
 RatedAssignment Polisher::Polish(Assignment start, const PolishOptions& options, Random& random) {
   constexpr std::int64_t kStepsBetweenLooks = 64;  // at the clock, the temperature and Ctrl-C
+  changes_tried_ = 0;
   if (workspace_ == nullptr) return {};
   LivePlan& plan = workspace_->plan;
   plan.Start(std::move(start));
@@ -61,6 +62,7 @@ RatedAssignment Polisher::Polish(Assignment start, const PolishOptions& options,
       temperature = first * std::exp(cooling * done);
       moves.Refresh();
     }
+    ++changes_tried_;
     moves.Draw(random);
     if (!plan.changed()) continue;
     // A plan as fast but for rounding is as good.

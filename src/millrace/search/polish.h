@@ -37,11 +37,14 @@ class Polisher {
   // options and generator give the same plan unless `seconds` is set. StopIfInterrupted now and then.
   RatedAssignment Polish(Assignment start, const PolishOptions& options, Random& random);
 
+  std::int64_t changes_tried() const { return changes_tried_; }  // by the last Polish
+
  private:
   struct Workspace;
 
   const CostedGraph& costed_;
   std::unique_ptr<Workspace> workspace_;
+  std::int64_t changes_tried_ = 0;
 };
 
 }  // namespace millrace

@@ -76,13 +76,15 @@ std::vector<int> ByKind(const Machine& machine) {
 Decisions ToDecisions(const OneShotProblem& problem, const CostedGraph& costed, const Assignment& assignment,
                       const std::vector<int>& renamed) {
   Decisions decisions;
-  decisions.device.assign(At(problem.num_ties()), 0);
+  std::vector<int> placement(assignment.placement.size());
+  for (std::size_t group = 0; group < placement.size(); ++group)
+    placement[group] = renamed[At(assignment.placement[group])];
+  decisions.device = DevicesByTie(problem, costed, placement);
   decisions.priority.assign(At(problem.num_rows()), 0);
   std::int64_t place = 0;
   for (const int group : assignment.sequence) {
     for (const OpId op : costed.groups[At(group)]) {
       const std::int32_t row = problem.RowOf(op);
-      decisions.device[At(problem.TieOf(row))] = renamed[At(assignment.placement[At(group)])];
       decisions.priority[At(row)] = static_cast<std::uint8_t>(kLevels - 1 - place++ * kLevels / problem.num_rows());
     }
   }

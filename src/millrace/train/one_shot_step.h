@@ -13,9 +13,9 @@ namespace millrace {
 
 struct OneShotStep {
   std::shared_ptr<const DecisionObservation> before;  // of y[t-1]
-  Decisions chosen;                                   // y[t]; all steps of a lesson decide the same tasks
+  Decisions chosen = {};                              // y[t]; all steps of a lesson decide the same tasks
   // By task of kTasks: what DescribeDecisions says of the tasks of y[t] before it. Empty where the task is off.
-  std::array<std::vector<float>, kTasks.size()> told;
+  std::array<std::vector<float>, kTasks.size()> told = {};
 };
 
 OneShotStep MakeOneShotStep(const OneShotProblem& problem, std::shared_ptr<const DecisionObservation> before,
