@@ -97,6 +97,18 @@ TEST(OneShotPlan, IsValidWhateverWasDecidedAndItsTimesAreTrue) {
   EXPECT_GT(infeasible, 5);
 }
 
+TEST(OneShotPlan, IsPlacedTheSameByTheDevicesItIsWrittenDownWith) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    OneShotCase problem(seed);
+    Decisions decisions = problem.RandomDecisions();
+    const OneShotPlan decoded = problem.decoder.Decode(decisions);
+    decisions.device = DevicesByTie(problem.problem, *decoded.costed, decoded.assignment.placement);
+    const OneShotPlan again = problem.decoder.Decode(decisions);
+    ASSERT_EQ(again.costed->groups, decoded.costed->groups);
+    EXPECT_EQ(again.assignment.placement, decoded.assignment.placement);
+  }
+}
+
 TEST(OneShotPlan, LevelZeroFusesNothingAndNoLevelsFuseGreedily) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     OneShotCase problem(seed);
