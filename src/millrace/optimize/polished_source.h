@@ -9,8 +9,8 @@
 #include "millrace/search/polish.h"
 
 // Another source's plans as starts of a local search: a sampler says where to look, the search goes to the bottom. A
-// little of the budget finds out which start leads furthest; the rest goes to the plan it led to, which is warmed up and
-// polished again, round after round.
+// little of the budget finds out which start leads furthest; the rest goes to the plan it led to, which is warmed up
+// and polished again, round after round.
 namespace millrace {
 
 struct PolishedSourceOptions {
