@@ -18,10 +18,10 @@
 namespace millrace {
 
 struct HdpSettings {
-  std::optional<int> updates;     // one of the two limits is needed; with this one alone the result is deterministic
-  std::optional<double> seconds;  // wall time
-  int groups = 64;                // of the grouper; no more than there are units to put into them
-  int samples = 8;                // plans per update
+  std::optional<int> updates = {};  // one of the two limits is needed; with this one alone the result is deterministic
+  std::optional<double> seconds = {};  // wall time
+  int groups = 64;                     // of the grouper; no more than there are units to put into them
+  int samples = 8;                     // plans per update
   double learning_rate = 1e-2;
   double baseline_decay = 0.9;
   double entropy_bonus = 1e-3;  // at the start; falls to 0 over `entropy_updates`
