@@ -105,7 +105,7 @@ void AddBench(CommandLine& line) {
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   verb->add_option("--polish-temperature", sampler.polish_temperature,
-                   "Where its search begins, in one group's share of the makespan")
+                   "Where polishing its samples begins, in one group's share of the makespan")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   verb->add_option("--runs", options->runs,

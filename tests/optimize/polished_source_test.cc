@@ -97,11 +97,8 @@ std::vector<double> PolishedOffers(const CostedGraph& costed, const PolishedSour
   Random random(2);
   Simulator simulator(costed);
   std::vector<double> makespans;
-  source->Propose(costed, budget, random, [&](const Assignment& offered) {
-    Timeline timeline;
-    simulator.Run(offered, timeline);
-    makespans.push_back(timeline.makespan);
-  });
+  source->Propose(costed, budget, random,
+                  [&](const Assignment& offered) { makespans.push_back(simulator.Makespan(offered)); });
   EXPECT_GT(makespans.size(), samples);
   makespans.erase(makespans.begin(), makespans.begin() + static_cast<std::ptrdiff_t>(samples));
   return makespans;

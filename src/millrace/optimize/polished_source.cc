@@ -2,33 +2,32 @@
 #include "millrace/optimize/polished_source.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "millrace/heuristics/best_of.h"
+#include "millrace/optimize/deadline.h"
 #include "millrace/optimize/different.h"
 
 namespace millrace {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // What is left of a search's budget, of which at least one kind is limited.
 class Remainder {
  public:
-  Remainder(const std::optional<std::int64_t>& changes, const std::optional<double>& seconds, Clock::time_point begin)
-      : changes_(changes), seconds_(seconds), begin_(begin), search_begin_(Clock::now()) {}
+  Remainder(const std::optional<std::int64_t>& changes, bool timed, const Deadline& whole)
+      : changes_(changes), timed_(timed), search_(whole.Left()) {}
 
-  bool gone() const { return (changes_ && *changes_ <= 0) || (seconds_ && Seconds() <= 0); }
+  bool gone() const { return (changes_ && *changes_ <= 0) || (timed_ && search_.Passed()); }
 
   void Limit(double share, PolishOptions& polish) const {
     if (changes_) polish.iterations = std::llround(share * static_cast<double>(*changes_));
-    if (seconds_) polish.seconds = share * Seconds();
+    if (timed_) polish.seconds = share * search_.Left();
   }
 
   void Spend(std::int64_t changes) {
@@ -39,19 +38,14 @@ class Remainder {
   // How many changes can still be tried, going by those so far.
   double Changes() const {
     double most = changes_ ? static_cast<double>(*changes_) : std::numeric_limits<double>::max();
-    if (seconds_) {
-      const double spent = std::chrono::duration<double>(Clock::now() - search_begin_).count();
-      most = std::min(most, static_cast<double>(tried_) / std::max(spent, 1e-9) * Seconds());
-    }
+    if (timed_) most = std::min(most, static_cast<double>(tried_) / std::max(search_.Elapsed(), 1e-9) * search_.Left());
     return most;
   }
 
  private:
-  double Seconds() const { return *seconds_ - std::chrono::duration<double>(Clock::now() - begin_).count(); }
-
   std::optional<std::int64_t> changes_;
-  std::optional<double> seconds_;
-  Clock::time_point begin_, search_begin_;
+  bool timed_;
+  Deadline search_;
   std::int64_t tried_ = 0;
 };
 
@@ -64,7 +58,7 @@ class PolishedSource final : public CandidateSource {
 
   void Propose(const CostedGraph& costed, const SourceBudget& budget, Random& random,
                const std::function<void(Assignment)>& offer) const override {
-    const auto begin = Clock::now();
+    const Deadline whole(budget.seconds);
     SourceBudget drawing;
     drawing.samples = budget.samples > 1 ? std::min(budget.samples, options_.samples) : options_.samples;
     if (budget.seconds) drawing.seconds = options_.sample_share * *budget.seconds;
@@ -79,7 +73,7 @@ class PolishedSource final : public CandidateSource {
     std::optional<std::int64_t> changes = budget.iterations;
     if (!changes && !budget.seconds)
       changes = options_.polish.iterations_per_group * costed.num_groups * static_cast<std::int64_t>(starts.size());
-    Remainder remainder(changes, budget.seconds, begin);
+    Remainder remainder(changes, budget.seconds.has_value(), whole);
     Polisher polisher(costed);
     std::uint64_t runs = 0;
     RatedAssignment best = starts.front();
