@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -58,6 +59,38 @@ TEST(Sampler, PlansAreValidAndTheirMakespansTrue) {
       EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, problem.PlanOf(trajectory.assignment)), std::nullopt);
       EXPECT_NEAR(simulator.Makespan(trajectory.assignment), trajectory.makespan, 1e-9 * trajectory.makespan);
     }
+  }
+}
+
+TEST(Sampler, GoesOnFromTheBeginningOfATrajectoryToAValidPlan) {
+  for (int seed = 0; seed < 40; ++seed) {
+    Random random(static_cast<std::uint64_t>(seed));
+    const EnvironmentProblem problem(random, {});
+    const auto policy = MakeUniformPolicy()->Prepare(problem.environment, 1);
+    const Trajectory whole = SampleTrajectories(problem.environment, *policy, 1, {}, Random(3), nullptr).front();
+    std::vector<std::vector<Action>> begun;
+    for (std::size_t kept = 0; kept <= whole.actions.size(); ++kept) {
+      begun.emplace_back(whole.actions.begin(), whole.actions.begin() + static_cast<std::ptrdiff_t>(kept));
+    }
+    SamplerOptions three;
+    three.threads = 3;
+    const auto drawn = ContinueTrajectories(problem.environment, *policy, begun, {}, Random(4));
+    const auto same = ContinueTrajectories(problem.environment, *policy, begun, three, Random(4));
+    ASSERT_EQ(drawn.size(), begun.size());
+    Simulator simulator(problem.costed);
+    for (std::size_t i = 0; i < begun.size(); ++i) {
+      EXPECT_EQ(drawn[i].actions, same[i].actions);
+      ASSERT_EQ(drawn[i].actions.size(), whole.actions.size());
+      EXPECT_TRUE(std::equal(begun[i].begin(), begun[i].end(), drawn[i].actions.begin()));
+      EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, problem.PlanOf(drawn[i].assignment)), std::nullopt);
+      EXPECT_NEAR(simulator.Makespan(drawn[i].assignment), drawn[i].makespan, 1e-9 * drawn[i].makespan);
+    }
+    EXPECT_EQ(drawn.back().assignment, whole.assignment);
+    EXPECT_EQ(drawn.back().log_forward, 0);
+    EXPECT_EQ(drawn.back().log_backward, 0);
+    const auto anew = SampleTrajectories(problem.environment, *policy, 1, {}, Random(4), nullptr);
+    EXPECT_EQ(drawn.front().actions, anew.front().actions);
+    EXPECT_EQ(drawn.front().log_forward, anew.front().log_forward);
   }
 }
 

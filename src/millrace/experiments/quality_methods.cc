@@ -48,6 +48,7 @@ std::vector<Entry> Entries() {
       {"anneal-1s", Named("anneal"), 1, 1.0},
       {"anneal-10s", Named("anneal"), 1, 10.0},
       {"gflownet", MakeGFlowNetSource, kDraws, std::nullopt, "randomised-list"},
+      {"gflownet+redraw", MakeRedrawnGFlowNetSource, kDraws, std::nullopt, "gflownet"},
       {"gflownet+search-0.1s", Polished(1), 1, 0.1, "anneal-0.1s"},
       {"gflownet+search-1s", Polished(4), 1, 1.0, "anneal-1s"},
       {"gflownet+search-10s", Polished(4), 1, 10.0, "anneal-10s", QualityScope::kFirstOfCell},

@@ -9,6 +9,10 @@ std::shared_ptr<const CandidateSource> MakeGFlowNetSource(const SamplerSettings&
   return MakeSource("gflownet", {settings.weights, settings.temperatures, 1});
 }
 
+std::shared_ptr<const CandidateSource> MakeRedrawnGFlowNetSource(const SamplerSettings& settings) {
+  return MakeSource("gflownet+redraw", {settings.weights, settings.temperatures, 1});
+}
+
 std::shared_ptr<const CandidateSource> MakePpoSource(const SamplerSettings& settings) {
   return MakeSource("gflownet", {settings.ppo_weights, settings.temperatures, 1});
 }

@@ -22,6 +22,7 @@ struct SamplerSettings {
 
 // One core each. Throw InvalidInput for weights that cannot be used.
 std::shared_ptr<const CandidateSource> MakeGFlowNetSource(const SamplerSettings& settings);
+std::shared_ptr<const CandidateSource> MakeRedrawnGFlowNetSource(const SamplerSettings& settings);
 std::shared_ptr<const CandidateSource> MakePpoSource(const SamplerSettings& settings);
 
 // Samples polished from so many starts.

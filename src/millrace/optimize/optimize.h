@@ -29,7 +29,7 @@ struct OptimizeOptions {
   std::optional<std::int64_t> samples;     // plans of sampling sources; by default 1000, fewer for very large graphs
   std::optional<std::int64_t> iterations;  // steps of each search source; by default enough to settle
   std::size_t top_k = 16;                  // candidates measured
-  std::vector<std::string> methods;        // candidate sources; empty: AnySizeSourceNames
+  std::vector<std::string> methods;        // candidate sources; empty: UsualSourceNames
   SourceSettings sources;                  // of the learned ones
   // Makes weights for the graph with the times the proxy goes by, before plans are drawn; returns their file. Empty:
   // none.

@@ -116,7 +116,7 @@ std::vector<FusionChoice> FusionChoices(const CostModel& model) {
 
 Pool MakePool(const CostModel& model, std::vector<FusionChoice> fusions, const PoolOptions& options,
               const std::function<void(int, int)>& progress) {
-  std::vector<std::string> methods = options.methods.empty() ? AnySizeSourceNames(options.sources) : options.methods;
+  std::vector<std::string> methods = options.methods.empty() ? UsualSourceNames(options.sources) : options.methods;
   const bool one_shot =
       options.methods.empty() ? HasOneShotWeights(options.sources) : std::erase(methods, kOneShotName) > 0;
   std::erase_if(fusions, [](const FusionChoice& fusion) { return fusion.of_one_plan; });

@@ -22,7 +22,7 @@ struct FusionChoice {
 };
 
 struct PoolOptions {
-  // heuristics/candidate_source.h, or `go`; empty: AnySizeSourceNames, and `go` where there are weights for it
+  // heuristics/candidate_source.h, or `go`; empty: UsualSourceNames, and `go` where there are weights for it
   std::vector<std::string> methods;
   std::int64_t samples = 1000;             // plans of sources that sample, over all fusion choices
   std::optional<std::int64_t> iterations;  // steps of each search; by default its own choice

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/optimize/sources.h"
 
+#include <utility>
+
 #include "millrace/errors/errors.h"
 #include "millrace/optimize/polished_source.h"
+#include "millrace/optimize/redrawn_source.h"
 #include "millrace/policy/learned_policy.h"
 #include "millrace/policy/model_file.h"
 #include "millrace/rollout/sampled_source.h"
@@ -11,23 +14,43 @@
 namespace millrace {
 namespace {
 
+constexpr char kGFlowNet[] = "gflownet";
+constexpr char kPolishedGFlowNet[] = "gflownet+search";
+constexpr char kRedrawnGFlowNet[] = "gflownet+redraw";
+
 constexpr char kGFlowNetWeights[] = "gflownet.safetensors";
 constexpr char kOneShotWeights[] = "go.safetensors";
 
 // A little below 1, the best of a few dozen samples is better on every family tried, and hardly less varied.
 constexpr double kGFlowNetSoftmaxTemperature = 0.7;
 
-std::unique_ptr<CandidateSource> MakeGFlowNet(const SourceSettings& settings) {
+std::shared_ptr<const Policy> ReadPolicy(const SourceSettings& settings) {
+  return ReadLearnedPolicy(WeightsOf(settings));
+}
+
+std::unique_ptr<CandidateSource> MakeGFlowNet(std::shared_ptr<const Policy> policy, const SourceSettings& settings) {
   SampledSourceOptions options;
-  options.name = "gflownet";
+  options.name = kGFlowNet;
   options.softmax_temperature = kGFlowNetSoftmaxTemperature;
   options.threads = settings.threads;
   if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
-  return MakeSampledSource(std::shared_ptr<const Policy>(ReadLearnedPolicy(WeightsOf(settings))), options);
+  return MakeSampledSource(std::move(policy), options);
 }
 
 std::unique_ptr<CandidateSource> MakePolishedGFlowNet(const SourceSettings& settings) {
-  return MakePolishedSource(MakeGFlowNet(settings), {});
+  PolishedSourceOptions options;
+  options.name = kPolishedGFlowNet;
+  return MakePolishedSource(MakeGFlowNet(ReadPolicy(settings), settings), options);
+}
+
+std::unique_ptr<CandidateSource> MakeRedrawnGFlowNet(const SourceSettings& settings) {
+  RedrawnSourceOptions options;
+  options.name = kRedrawnGFlowNet;
+  options.softmax_temperature = kGFlowNetSoftmaxTemperature;
+  options.threads = settings.threads;
+  if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
+  std::shared_ptr<const Policy> policy = ReadPolicy(settings);
+  return MakeRedrawnSource(MakeGFlowNet(policy, settings), policy, options);
 }
 
 }  // namespace
@@ -35,8 +58,7 @@ std::unique_ptr<CandidateSource> MakePolishedGFlowNet(const SourceSettings& sett
 std::vector<std::string> SourceNames() {
   std::vector<std::string> names = HeuristicNames();
   for (const std::string& search : SearchNames()) names.push_back(search);
-  names.emplace_back("gflownet");
-  names.emplace_back("gflownet+search");
+  for (const char* name : {kGFlowNet, kPolishedGFlowNet, kRedrawnGFlowNet}) names.emplace_back(name);
   return names;
 }
 
@@ -48,16 +70,18 @@ std::string WeightsOf(const SourceSettings& settings) {
   return settings.weights.empty() ? FindModelFile(kGFlowNetWeights) : settings.weights;
 }
 
-std::vector<std::string> AnySizeSourceNames(const SourceSettings& settings) {
+std::vector<std::string> UsualSourceNames(const SourceSettings& settings) {
   std::vector<std::string> names = SourceNames();
   std::erase(names, "exact");
-  if (!HasWeights(settings)) std::erase_if(names, [](const std::string& name) { return name.starts_with("gflownet"); });
+  std::erase(names, kRedrawnGFlowNet);
+  if (!HasWeights(settings)) std::erase_if(names, [](const std::string& name) { return name.starts_with(kGFlowNet); });
   return names;
 }
 
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceSettings& settings) {
-  if (name == "gflownet") return MakeGFlowNet(settings);
-  if (name == "gflownet+search") return MakePolishedGFlowNet(settings);
+  if (name == kGFlowNet) return MakeGFlowNet(ReadPolicy(settings), settings);
+  if (name == kPolishedGFlowNet) return MakePolishedGFlowNet(settings);
+  if (name == kRedrawnGFlowNet) return MakeRedrawnGFlowNet(settings);
   if (std::unique_ptr<CandidateSource> search = MakeSearch(name)) return search;
   if (std::unique_ptr<CandidateSource> heuristic = MakeHeuristic(name)) return heuristic;
   std::string known;

@@ -28,8 +28,10 @@ bool HasWeights(const SourceSettings& settings);
 // Their file. Throws InvalidInput where there is none.
 std::string WeightsOf(const SourceSettings& settings);
 
-// Those that take graphs of any size: all but `exact`; without the learned ones where there are no weights for them.
-std::vector<std::string> AnySizeSourceNames(const SourceSettings& settings);
+// Those that a pool is made of unless methods are named: all but `exact`, which takes small graphs only, and
+// `gflownet+redraw`, whose plans are too much alike for a pool and are beaten by those of `gflownet+search`; without
+// the learned ones where there are no weights for them.
+std::vector<std::string> UsualSourceNames(const SourceSettings& settings);
 
 // Throws InvalidInput, listing the names, where there is none of this one, and for weights that cannot be used.
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceSettings& settings = {});

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include "millrace/env/observation.h"
@@ -23,12 +24,15 @@ class Walker {
   Walker(const Environment& environment, const PreparedPolicy& policy, double recorded_share)
       : policy_(policy.Clone()), state_(environment), recorded_share_(recorded_share) {}
 
+  // Goes on from the actions of `begun`.
   template <typename ChooseGroup, typename ChooseDevice>
-  Trajectory Walk(int index, Random recording, StepBatch* batch, ChooseGroup choose_group, ChooseDevice choose_device) {
-    const auto groups = static_cast<std::size_t>(state_.environment().num_groups());
+  Trajectory Walk(int index, std::span<const Action> begun, Random recording, StepBatch* batch,
+                  ChooseGroup choose_group, ChooseDevice choose_device) {
     Trajectory trajectory;
-    trajectory.actions.reserve(groups);
+    trajectory.actions.reserve(static_cast<std::size_t>(state_.environment().num_groups()));
+    trajectory.actions.assign(begun.begin(), begun.end());
     state_.Clear();
+    for (const Action& action : begun) state_.Append(action);
     while (!state_.done()) {
       const bool recorded = batch != nullptr && (recorded_share_ >= 1 || recording.Uniform() < recorded_share_);
       ObserveGroups(state_, observation_);
@@ -173,7 +177,7 @@ std::vector<Trajectory> SampleTrajectories(const Environment& environment, const
                  [&options, &random](Walker& walker, int i, StepBatch* own) {
                    Random stream = random.Fork(static_cast<std::uint64_t>(options.first + i));
                    const Drawing drawing(options, stream);
-                   return walker.Walk(i, stream.Fork(kRecordingStream), own, drawing, drawing);
+                   return walker.Walk(i, {}, stream.Fork(kRecordingStream), own, drawing, drawing);
                  });
 }
 
@@ -183,14 +187,26 @@ std::vector<Trajectory> ReplayTrajectories(const Environment& environment, const
   return WalkAll(environment, policy, static_cast<int>(actions.size()), options, batch,
                  [&actions, &random](Walker& walker, int i, StepBatch* own) {
                    const std::vector<Action>& followed = actions[static_cast<std::size_t>(i)];
-                   return walker.Walk(i, random.Fork(static_cast<std::uint64_t>(i)).Fork(kRecordingStream), own,
+                   return walker.Walk(i, {}, random.Fork(static_cast<std::uint64_t>(i)).Fork(kRecordingStream), own,
                                       Following<&Action::group>(followed), Following<&Action::device>(followed));
+                 });
+}
+
+std::vector<Trajectory> ContinueTrajectories(const Environment& environment, const PreparedPolicy& policy,
+                                             const std::vector<std::vector<Action>>& begun,
+                                             const SamplerOptions& options, const Random& random) {
+  return WalkAll(environment, policy, static_cast<int>(begun.size()), options, nullptr,
+                 [&begun, &options, &random](Walker& walker, int i, StepBatch* own) {
+                   Random stream = random.Fork(static_cast<std::uint64_t>(options.first + i));
+                   const Drawing drawing(options, stream);
+                   return walker.Walk(i, begun[static_cast<std::size_t>(i)], stream.Fork(kRecordingStream), own,
+                                      drawing, drawing);
                  });
 }
 
 Trajectory GreedyTrajectory(const Environment& environment, const PreparedPolicy& policy) {
   Walker walker(environment, policy, 0);
-  return walker.Walk(0, Random(0), nullptr, TakingTheMostLikely(), TakingTheMostLikely());
+  return walker.Walk(0, {}, Random(0), nullptr, TakingTheMostLikely(), TakingTheMostLikely());
 }
 
 }  // namespace millrace

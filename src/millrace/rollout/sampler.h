@@ -42,6 +42,13 @@ std::vector<Trajectory> ReplayTrajectories(const Environment& environment, const
                                            const std::vector<std::vector<Action>>& actions,
                                            const SamplerOptions& options, const Random& random, StepBatch* batch);
 
+// Goes on from given beginnings: trajectory i takes the actions of begun[i], which must be possible in this order, and
+// then those that the policy draws from random.Fork(first + i). Its log_forward and log_backward are those of the drawn
+// ones alone. Nothing is recorded.
+std::vector<Trajectory> ContinueTrajectories(const Environment& environment, const PreparedPolicy& policy,
+                                             const std::vector<std::vector<Action>>& begun,
+                                             const SamplerOptions& options, const Random& random);
+
 // The plan of the most likely choices.
 Trajectory GreedyTrajectory(const Environment& environment, const PreparedPolicy& policy);
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/redrawn_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "millrace/plan/verify.h"
+#include "millrace/rollout/sampled_source.h"
+#include "millrace/simulate/timeline.h"
+#include "tests/env/random_environment.h"
+
+namespace millrace {
+namespace {
+
+using testing::EnvironmentProblem;
+
+std::vector<Assignment> OffersOf(const CandidateSource& source, const CostedGraph& costed, const SourceBudget& budget) {
+  std::vector<Assignment> offers;
+  Random random(1);
+  source.Propose(costed, budget, random, [&offers](Assignment offered) { offers.push_back(std::move(offered)); });
+  return offers;
+}
+
+std::unique_ptr<CandidateSource> Redrawn(const RedrawnSourceOptions& options) {
+  return MakeRedrawnSource(MakeSampledSource(MakeUniformPolicy(), {}), MakeUniformPolicy(), options);
+}
+
+TEST(RedrawnSource, OffersAsManyValidPlansAsAskedForTheSameAtAnyNumberOfThreads) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    const EnvironmentProblem problem(random, {});
+    SourceBudget budget;
+    budget.samples = 11;
+    RedrawnSourceOptions options;
+    const std::vector<Assignment> offers = OffersOf(*Redrawn(options), problem.costed, budget);
+    ASSERT_EQ(offers.size(), 11u);
+    for (const Assignment& offered : offers)
+      EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, problem.PlanOf(offered)), std::nullopt);
+    options.threads = 3;
+    EXPECT_EQ(OffersOf(*Redrawn(options), problem.costed, budget), offers);
+  }
+}
+
+TEST(RedrawnSource, OffersTheOtherSourcesPlansFirst) {
+  Random random(3);
+  const EnvironmentProblem problem(random, {});
+  RedrawnSourceOptions options;
+  options.share = 0.25;
+  SourceBudget budget;
+  budget.samples = 3;
+  const auto list = [] { return MakeHeuristic("list"); };
+  const std::vector<Assignment> offers =
+      OffersOf(*MakeRedrawnSource(list(), MakeUniformPolicy(), options), problem.costed, budget);
+  EXPECT_EQ(offers, OffersOf(*list(), problem.costed, budget));  // a quarter of three is none
+
+  budget.samples = 8;
+  const std::vector<Assignment> more =
+      OffersOf(*MakeRedrawnSource(list(), MakeUniformPolicy(), options), problem.costed, budget);
+  ASSERT_EQ(more.size(), 3u);
+  EXPECT_EQ(more.front(), offers.front());
+}
+
+TEST(RedrawnSource, KeepsABeginningOfTheBestPlanSoFar) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    const EnvironmentProblem problem(random, {});
+    Simulator simulator(problem.costed);
+    SourceBudget budget;
+    budget.samples = 40;
+    RedrawnSourceOptions options;
+    options.round = 1;
+    const std::vector<Assignment> offers = OffersOf(*Redrawn(options), problem.costed, budget);
+    Assignment best;
+    double least = 0;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < offers.size(); ++i) {
+      if (i >= 20) {
+        const auto apart =
+            std::mismatch(offers[i].sequence.begin(), offers[i].sequence.end(), best.sequence.begin()).first;
+        kept += static_cast<std::size_t>(apart - offers[i].sequence.begin());
+      }
+      const double makespan = simulator.Makespan(offers[i]);
+      if (i > 0 && makespan >= least) continue;
+      best = offers[i];
+      least = makespan;
+    }
+    // Cuts are drawn evenly: of twenty plans, about ten wholes are kept, and by chance a step or two more of each.
+    EXPECT_GT(kept, 5 * offers.front().sequence.size());
+  }
+}
+
+TEST(RedrawnSource, BeatsAsManyIndependentDraws) {
+  int better = 0, worse = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    const EnvironmentProblem problem(random, {});
+    Simulator simulator(problem.costed);
+    SourceBudget budget;
+    budget.samples = 64;
+    const auto best_of = [&](const CandidateSource& source) {
+      double least = 0;
+      for (const Assignment& offered : OffersOf(source, problem.costed, budget)) {
+        const double makespan = simulator.Makespan(offered);
+        if (least == 0 || makespan < least) least = makespan;
+      }
+      return least;
+    };
+    const double redrawn = best_of(*Redrawn({}));
+    const double drawn = best_of(*MakeSampledSource(MakeUniformPolicy(), {}));
+    better += redrawn < drawn;
+    worse += redrawn > drawn;
+  }
+  EXPECT_GT(better, 2 * worse);
+}
+
+TEST(RedrawnSource, ANothingToPlanStaysOne) {
+  const CostedGraph nothing;
+  SourceBudget budget;
+  budget.samples = 10;
+  EXPECT_EQ(OffersOf(*Redrawn({}), nothing, budget).size(), 1u);
+}
+
+}  // namespace
+}  // namespace millrace
