@@ -17,6 +17,7 @@
 #include "millrace/rollout/parallel.h"
 #include "millrace/train/plan_reward.h"
 #include "millrace/train/sage_learner.h"
+#include "millrace/train/training_loop.h"
 
 namespace millrace {
 namespace {
@@ -60,7 +61,7 @@ struct Draws {
   }
 };
 
-class GoTraining {
+class GoTraining final : public TrainingLoop {
  public:
   GoTraining(const std::vector<GoProblem>& problems, const std::vector<GoProblem>& validation,
              const GoTrainerOptions& options, const std::optional<GoCheckpoint>& resume, GoObserver& observer)
@@ -82,7 +83,6 @@ class GoTraining {
       learner_.Load(resume->learner);
       state_ = *resume;
       state_.time_limit = options.time_limit.value_or(resume->time_limit);
-      seconds_before_ = resume->seconds;
       return;
     }
     state_.settings = settings_;
@@ -94,26 +94,12 @@ class GoTraining {
   }
 
   GoSummary Run() {
-    begin_ = last_checkpoint_ = Clock::now();
-    try {
-      while (!Done()) {
-        StopIfInterrupted();
-        Update();
-        if (state_.update % settings_.validate_every == 0) Validate();
-        if (SecondsSince(last_checkpoint_) > options_.checkpoint_seconds) SaveCheckpoint();
-      }
-    } catch (const Interrupted&) {
-      SaveCheckpoint();
-      SaveBest();
-      throw;
-    } catch (const WorkFailed& error) {
-      SaveBest();
-      throw WorkFailed("update " + std::to_string(state_.update + 1) + ": " + error.what() +
-                       "; the last checkpoint and the best weights so far are kept");
-    }
-    if (state_.update % settings_.validate_every != 0 || state_.best.tensors.empty()) Validate();
-    SaveCheckpoint();
-    SaveBest();
+    RunToEnd({.updates = settings_.updates,
+              .time_limit = state_.time_limit,
+              .validate_every = settings_.validate_every,
+              .seconds_before = state_.seconds,
+              .checkpoint = options_.checkpoint,
+              .checkpoint_seconds = options_.checkpoint_seconds});
     GoSummary summary{.updates = state_.update,
                       .evaluations = state_.evaluations,
                       .seconds = Seconds(),
@@ -129,17 +115,8 @@ class GoTraining {
     return InitialSageWeights(random);
   }
 
-  double Seconds() const { return seconds_before_ + SecondsSince(begin_); }
-
-  bool Done() const {
-    return state_.update >= settings_.updates || (state_.time_limit > 0 && Seconds() >= state_.time_limit);
-  }
-
-  double Progress() const {
-    const double by_updates = static_cast<double>(state_.update) / std::max(1, settings_.updates);
-    const double by_time = state_.time_limit > 0 ? Seconds() / state_.time_limit : 0;
-    return std::min(1.0, std::max(by_updates, by_time));
-  }
+  std::int64_t UpdatesDone() const override { return state_.update; }
+  bool HasBest() const override { return !state_.best.tensors.empty(); }
 
   // All problems in turn, in an order that changes every round.
   std::vector<std::size_t> ProblemsOfUpdate() const {
@@ -181,7 +158,7 @@ class GoTraining {
     return answer.evaluations;
   }
 
-  void Update() {
+  void Update() override {
     const Clock::time_point begin = Clock::now();
     const double progress = Progress();
     const std::vector<std::size_t> chosen = ProblemsOfUpdate();
@@ -225,7 +202,7 @@ class GoTraining {
     report_.entropy = taught.entropy;
     report_.example_log_probability = taught.example_log_probability;
     report_.gradient_norm = taught.gradient_norm;
-    report_.rollout_share = rollout_seconds_ / SecondsSince(begin_);
+    report_.rollout_share = rollout_seconds_ / SecondsHere();
     observer_.OnUpdate(report_);
   }
 
@@ -307,7 +284,7 @@ class GoTraining {
     }
   }
 
-  void Validate() {
+  void Validate() override {
     Weights average = learner_.average();
     const OneShotPolicy policy(average);
     GoValidation validation;
@@ -335,7 +312,7 @@ class GoTraining {
     validation = {.best = std::exp(validation.best / count),
                   .mean = std::exp(validation.mean / count),
                   .greedy = std::exp(validation.greedy / count)};
-    const bool kept = state_.best.tensors.empty() || validation.best > state_.best_score;
+    const bool kept = !HasBest() || validation.best > state_.best_score;
     if (kept) {
       average.metadata["trained_updates"] = std::to_string(state_.update);
       average.metadata["training_seed"] = std::to_string(state_.seed);
@@ -348,13 +325,11 @@ class GoTraining {
     observer_.OnValidation(report_, validation, kept);
   }
 
-  void SaveBest() const {
-    if (!state_.best.tensors.empty()) WriteWeights(options_.output, state_.best);
+  void SaveBest() const override {
+    if (HasBest()) WriteWeights(options_.output, state_.best);
   }
 
-  void SaveCheckpoint() {
-    last_checkpoint_ = Clock::now();
-    if (options_.checkpoint.empty()) return;
+  void SaveCheckpoint() override {
     state_.learner = learner_.Save();
     state_.seconds = Seconds();
     WriteGoCheckpoint(options_.checkpoint, state_);
@@ -370,8 +345,6 @@ class GoTraining {
   GoObserver& observer_;
   GoCheckpoint state_;  // its learner is filled when it is written
   GoReport report_;
-  Clock::time_point begin_, last_checkpoint_;
-  double seconds_before_ = 0;
   double rollout_seconds_ = 0;
 };
 

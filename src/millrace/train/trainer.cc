@@ -10,7 +10,6 @@
 
 #include "millrace/env/backward.h"
 #include "millrace/errors/errors.h"
-#include "millrace/errors/interrupt.h"
 #include "millrace/plan/hash.h"
 #include "millrace/policy/learned_policy.h"
 #include "millrace/policy/message_passing.h"
@@ -19,6 +18,7 @@
 #include "millrace/train/experts.h"
 #include "millrace/train/learner.h"
 #include "millrace/train/lesson.h"
+#include "millrace/train/training_loop.h"
 
 namespace millrace {
 namespace {
@@ -43,7 +43,7 @@ std::string Fingerprint(const std::vector<ComputationGraph>& graphs) {
   return text;
 }
 
-class Training {
+class Training final : public TrainingLoop {
  public:
   Training(const TrainerOptions& options, const std::optional<Checkpoint>& resume, TrainingObserver& observer)
       : options_(options),
@@ -72,31 +72,15 @@ class Training {
     const double time_limit = options.time_limit.value_or(resume->time_limit);
     state_ = *resume;
     state_.time_limit = time_limit;
-    seconds_before_ = resume->seconds;
   }
 
   TrainingSummary Run() {
-    begin_ = last_checkpoint_ = Clock::now();
-    try {
-      while (!Done()) {
-        StopIfInterrupted();
-        Update();
-        if (state_.update % settings_.validate_every == 0) ValidateNow();
-        if (SecondsSince(last_checkpoint_) > options_.checkpoint_seconds) SaveCheckpoint();
-      }
-    } catch (const Interrupted&) {
-      SaveCheckpoint();
-      SaveBest();
-      throw;
-    } catch (const WorkFailed& error) {
-      SaveBest();
-      throw WorkFailed(fmt::format("update {}: {}; the last good checkpoint{} and the best weights so far are kept",
-                                   state_.update + 1, error.what(),
-                                   options_.checkpoint.empty() ? "" : " (" + options_.checkpoint + ")"));
-    }
-    if (state_.update % settings_.validate_every != 0 || state_.best.tensors.empty()) ValidateNow();
-    SaveCheckpoint();
-    SaveBest();
+    RunToEnd({.updates = settings_.updates,
+              .time_limit = state_.time_limit,
+              .validate_every = settings_.validate_every,
+              .seconds_before = state_.seconds,
+              .checkpoint = options_.checkpoint,
+              .checkpoint_seconds = options_.checkpoint_seconds});
     return {.updates = state_.update, .seconds = Seconds(), .best_score = state_.best_score};
   }
 
@@ -123,17 +107,8 @@ class Training {
                        settings_.encoder + ", backward " + settings_.backward);
   }
 
-  double Seconds() const { return seconds_before_ + SecondsSince(begin_); }
-
-  bool Done() const {
-    return state_.update >= settings_.updates || (state_.time_limit > 0 && Seconds() >= state_.time_limit);
-  }
-
-  double Progress() const {
-    const double by_updates = static_cast<double>(state_.update) / std::max(1, settings_.updates);
-    const double by_time = state_.time_limit > 0 ? Seconds() / state_.time_limit : 0;
-    return std::min(1.0, std::max(by_updates, by_time));
-  }
+  std::int64_t UpdatesDone() const override { return state_.update; }
+  bool HasBest() const override { return !state_.best.tensors.empty(); }
 
   // The lessons of one problem, drawn by the policy.
   void DrawOwn(const Policy& policy, Random random, Lesson& lesson) const {
@@ -168,7 +143,7 @@ class Training {
                   random, lesson);
   }
 
-  void Update() {
+  void Update() override {
     const Clock::time_point begin = Clock::now();
     const double progress = Progress();
     const double expert_weight =
@@ -215,7 +190,7 @@ class Training {
       report_.mean += lesson.mean_ratio / own;
       report_.best += lesson.best_ratio / own;
     }
-    const double spent = SecondsSince(begin_);
+    const double spent = SecondsHere();
     report_.plans_per_second = plans / rollout_seconds;
     report_.updates_per_second = static_cast<double>(updates_here_) / spent;
     report_.rollout_share = rollout_seconds_ / spent;
@@ -223,13 +198,13 @@ class Training {
     observer_.OnUpdate(report_);
   }
 
-  void ValidateNow() {
+  void Validate() override {
     Weights average = learner_.average();
     const std::unique_ptr<Policy> policy = MakeLearnedPolicy(average);
-    const std::vector<ValidationScore> scores =
-        Validate(*policy, grid_, settings_.validation_temperatures, settings_.validation_samples, options_.threads);
+    const std::vector<ValidationScore> scores = millrace::Validate(*policy, grid_, settings_.validation_temperatures,
+                                                                   settings_.validation_samples, options_.threads);
     const double score = Overall(scores).best;
-    const bool best = state_.best.tensors.empty() || score > state_.best_score;
+    const bool best = !HasBest() || score > state_.best_score;
     if (best) {
       average.metadata["trained_updates"] = std::to_string(state_.update);
       average.metadata["training_seed"] = std::to_string(state_.seed);
@@ -244,13 +219,11 @@ class Training {
     observer_.OnValidation(report_, scores, best);
   }
 
-  void SaveBest() const {
-    if (!state_.best.tensors.empty()) WriteWeights(options_.output, state_.best);
+  void SaveBest() const override {
+    if (HasBest()) WriteWeights(options_.output, state_.best);
   }
 
-  void SaveCheckpoint() {
-    last_checkpoint_ = Clock::now();
-    if (options_.checkpoint.empty()) return;
+  void SaveCheckpoint() override {
     state_.learner = learner_.Save();
     state_.seconds = Seconds();
     WriteCheckpoint(options_.checkpoint, state_);
@@ -267,8 +240,6 @@ class Training {
   TrainingObserver& observer_;
   Checkpoint state_;  // its learner is filled when it is written
   UpdateReport report_;
-  Clock::time_point begin_, last_checkpoint_;
-  double seconds_before_ = 0;
   double rollout_seconds_ = 0;
   double learner_seconds_ = 0;
   std::int64_t updates_here_ = 0;
