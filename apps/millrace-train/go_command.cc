@@ -9,8 +9,10 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "go_problems.h"
+#include "learning_options.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/json_write.h"
@@ -20,30 +22,16 @@
 #include "millrace/plan/hash.h"
 #include "millrace/train/go_trainer.h"
 #include "preset_file.h"
-#include "seconds.h"
 
 namespace millrace::cli {
 
 struct GoRequest {
-  std::string preset;
   std::string graph;
   std::string machine;
   std::vector<std::string> without;
-  std::string output;
   std::string plan;
-  std::string checkpoint;
-  std::string resume;
-  std::string start;
-  std::string log;
   std::vector<std::string> tasks;
-  std::uint64_t seed = 0;
-  int threads = 1;
-  int torch_threads = 1;
-  std::optional<int> updates;
-  std::optional<double> time_limit;
-  double checkpoint_seconds = 180;
-  bool quiet = false;
-  bool json = false;
+  LearningOptions learning;
 };
 
 namespace {
@@ -57,7 +45,7 @@ std::string Number(double value) {
 
 class GoProgress : public GoObserver {
  public:
-  explicit GoProgress(const GoRequest& request) : path_(request.log), quiet_(request.quiet) {
+  explicit GoProgress(const LearningOptions& options) : path_(options.log), quiet_(options.quiet) {
     if (path_.empty()) return;
     log_.open(path_, std::ios::app);
     if (!log_) throw InvalidInput(path_ + ": cannot be opened to write the log to");
@@ -111,9 +99,9 @@ void WritePlan(const std::string& path, const GoProblem& problem, const KnownDec
   WriteFileAtomically(path, PlanJson(record));
 }
 
-void PrintSummary(const GoRequest& r, const GoSummary& summary) {
+void PrintSummary(const std::string& output, const GoSummary& summary) {
   std::string line = R"({"output":)";
-  AppendJsonText(line, r.output);
+  AppendJsonText(line, output);
   line += fmt::format(R"(,"updates":{},"evaluations":{},"seconds":{},"best_of_samples_to_reference":{})",
                       summary.updates, summary.evaluations, Number(summary.seconds), Number(summary.best_score));
   if (summary.best.size() == 1) line += fmt::format(R"(,"best_seconds":{})", Number(summary.best.front().seconds));
@@ -128,11 +116,10 @@ void PrintSummary(const GoRequest& r, const GoSummary& summary) {
 GoCommand::GoCommand() : request_(std::make_unique<GoRequest>()) {
   GoRequest& r = *request_;
   app_.name("millrace train go");
-  auto* output = app_.add_option("-o,--output", r.output, "Weights file (.safetensors) for the best weights so far");
-  output->required();
-  auto* preset = app_.add_option("--preset", r.preset,
-                                 "Settings: a .json file, or the name of a preset; default: go, with --graph "
-                                 "go-finetune");
+  AddLearningOptions(app_, r.learning,
+                     {.default_preset = "go, with --graph go-finetune",
+                      .default_checkpoint = "OUTPUT.checkpoint, with --graph none",
+                      .threads = "draw and judge plans"});
   auto* graph = app_.add_option("--graph", r.graph, "Graph or model file to learn alone, not the preset's workloads");
   auto* machine = app_.add_option("--machine", r.machine, "Machine file or preset to learn it on");
   graph->needs(machine);
@@ -141,56 +128,29 @@ GoCommand::GoCommand() : request_(std::make_unique<GoRequest>()) {
   app_.add_option("--plan", r.plan, "Write the best plan found for the graph here")->needs(graph);
   app_.add_option("--tasks", r.tasks, "Instead of the preset's: placement, priority, fusion, or some of them")
       ->delimiter(',');
-  auto* seed = app_.add_option("--seed", r.seed, "Same seed, same weights")->capture_default_str();
-  app_.add_option("--updates", r.updates, "Updates in all, instead of the preset's")
-      ->check(CLI::Range(0, 1'000'000'000));
-  app_.add_option("--time-limit", r.time_limit, "Seconds in all")->check(PositiveSeconds());
-  app_.add_option("--threads", r.threads, "Threads that draw and judge plans")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app_.add_option("--torch-threads", r.torch_threads, "Threads of libtorch")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app_.add_option("--checkpoint", r.checkpoint,
-                  "Where to keep what --resume needs; default: OUTPUT.checkpoint, with --graph none");
-  app_.add_option("--checkpoint-seconds", r.checkpoint_seconds, "Seconds between checkpoints")
-      ->check(PositiveSeconds())
-      ->capture_default_str();
-  auto* start = app_.add_option("--start", r.start, "Weights to start from: fine-tuning");
-  app_.add_option("--resume", r.resume, "Go on from this checkpoint, with its settings and seed")
-      ->excludes(preset)
-      ->excludes(seed)
-      ->excludes(start);
-  app_.add_option("--log", r.log, "Append a log of JSON lines to this file");
-  app_.add_flag("--json", r.json, "Print one JSON object on stdout at the end");
-  app_.add_flag("-q,--quiet", r.quiet, "Say nothing but errors");
 }
 
 GoCommand::~GoCommand() = default;
 
 int GoCommand::Run() const {
   const GoRequest& r = *request_;
+  const LearningOptions& learning = r.learning;
   const bool alone = !r.graph.empty();
+  const std::string preset = !learning.preset.empty() ? learning.preset : alone ? "go-finetune" : "go";
   GoTrainerOptions options;
   std::optional<GoCheckpoint> resume;
-  if (!r.resume.empty()) resume = ReadGoCheckpoint(r.resume);
-  GoSettings settings = resume ? resume->settings
-                               : ReadGoSettings(FindPreset(!r.preset.empty() ? r.preset
-                                                           : alone           ? "go-finetune"
-                                                                             : "go"));
-  if (r.updates) settings.updates = *r.updates;
+  if (!learning.resume.empty()) resume = ReadGoCheckpoint(learning.resume);
+  GoSettings settings = resume ? resume->settings : ReadGoSettings(FindPreset(preset));
+  if (learning.updates) settings.updates = *learning.updates;
   if (!r.tasks.empty()) settings.tasks = r.tasks;
   CheckGoSettings(settings);
   if (resume) resume->settings = settings;
   options.settings = settings;
-  options.seed = r.seed;
-  options.threads = r.threads;
-  options.torch_threads = r.torch_threads;
-  options.time_limit = r.time_limit;
-  if (!r.start.empty()) options.start = ReadWeights(r.start);
-  options.output = r.output;
-  options.checkpoint = !r.checkpoint.empty() ? r.checkpoint : alone ? "" : r.output + ".checkpoint";
-  options.checkpoint_seconds = r.checkpoint_seconds;
+  SetLearningOptions(learning, options);
+  if (!learning.start.empty()) options.start = ReadWeights(learning.start);
+  options.checkpoint = !learning.checkpoint.empty() ? learning.checkpoint
+                       : alone                      ? ""
+                                                    : learning.output + ".checkpoint";
 
   std::vector<GoProblem> problems, validation;
   if (alone) {
@@ -199,10 +159,10 @@ int GoCommand::Run() const {
     problems = MakeGoProblems(settings.workloads, settings.machines, r.without);
     validation = MakeGoProblems(settings.validation_workloads, {}, r.without);
   }
-  GoProgress progress(r);
+  GoProgress progress(learning);
   const GoSummary summary = TrainGo(problems, validation, options, resume, progress);
-  if (!r.plan.empty()) WritePlan(r.plan, problems.front(), summary.best.front(), r.seed);
-  if (r.json) PrintSummary(r, summary);
+  if (!r.plan.empty()) WritePlan(r.plan, problems.front(), summary.best.front(), learning.seed);
+  if (learning.json) PrintSummary(learning.output, summary);
   return 0;
 }
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learning_options.h"
+
+#include "seconds.h"
+
+namespace millrace::cli {
+
+void AddLearningOptions(CLI::App& app, LearningOptions& options, const LearningHelp& help) {
+  app.add_option("-o,--output", options.output, "Weights file (.safetensors) for the best weights so far")->required();
+  auto* preset = app.add_option("--preset", options.preset,
+                                "Settings: a .json file, or the name of a preset; default: " + help.default_preset);
+  auto* seed = app.add_option("--seed", options.seed, "Same seed, same weights")->capture_default_str();
+  app.add_option("--updates", options.updates, "Updates in all, instead of the preset's")
+      ->check(CLI::Range(0, 1'000'000'000));
+  app.add_option("--time-limit", options.time_limit, "Seconds in all")->check(PositiveSeconds());
+  app.add_option("--threads", options.threads, "Threads that " + help.threads)
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--torch-threads", options.torch_threads, "Threads of libtorch")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--checkpoint", options.checkpoint,
+                 "Where to keep what --resume needs; default: " + help.default_checkpoint);
+  app.add_option("--checkpoint-seconds", options.checkpoint_seconds, "Seconds between checkpoints")
+      ->check(PositiveSeconds())
+      ->capture_default_str();
+  auto* start = app.add_option("--start", options.start, "Weights to start from: fine-tuning");
+  app.add_option("--resume", options.resume, "Go on from this checkpoint, with its settings and seed")
+      ->excludes(preset)
+      ->excludes(seed)
+      ->excludes(start);
+  app.add_option("--log", options.log, "Append a log of JSON lines to this file");
+  app.add_flag("--json", options.json, "Print one JSON object on stdout at the end");
+  app.add_flag("-q,--quiet", options.quiet, "Say nothing but errors");
+}
+
+}  // namespace millrace::cli
