@@ -19,7 +19,7 @@ namespace millrace {
 struct RedrawnSourceOptions {
   std::string name = "gflownet+redraw";
   std::vector<double> temperatures = {0.01, 0.04};  // reward temperatures, in turn
-  double softmax_temperature = 1;
+  double softmax_temperature = 0.2;                 // of what is drawn anew
   double share = 0.5;  // of the samples, and of the seconds where these are limited, that is drawn anew
   int round = 8;       // plans that are drawn from one best plan before another may take its place
   int threads = 1;

@@ -24,14 +24,18 @@ constexpr char kOneShotWeights[] = "go.safetensors";
 // A little below 1, the best of a few dozen samples is better on every family tried, and hardly less varied.
 constexpr double kGFlowNetSoftmaxTemperature = 0.7;
 
+// Of the plans to go back from. Of many steps each takes its chance, so that on 1000 ops few samples at 0.7 are good.
+constexpr double kRedrawnGFlowNetSoftmaxTemperature = 0.4;
+
 std::shared_ptr<const Policy> ReadPolicy(const SourceSettings& settings) {
   return ReadLearnedPolicy(WeightsOf(settings));
 }
 
-std::unique_ptr<CandidateSource> MakeGFlowNet(std::shared_ptr<const Policy> policy, const SourceSettings& settings) {
+std::unique_ptr<CandidateSource> MakeGFlowNet(std::shared_ptr<const Policy> policy, const SourceSettings& settings,
+                                              double softmax_temperature = kGFlowNetSoftmaxTemperature) {
   SampledSourceOptions options;
   options.name = kGFlowNet;
-  options.softmax_temperature = kGFlowNetSoftmaxTemperature;
+  options.softmax_temperature = softmax_temperature;
   options.threads = settings.threads;
   if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
   return MakeSampledSource(std::move(policy), options);
@@ -46,11 +50,10 @@ std::unique_ptr<CandidateSource> MakePolishedGFlowNet(const SourceSettings& sett
 std::unique_ptr<CandidateSource> MakeRedrawnGFlowNet(const SourceSettings& settings) {
   RedrawnSourceOptions options;
   options.name = kRedrawnGFlowNet;
-  options.softmax_temperature = kGFlowNetSoftmaxTemperature;
   options.threads = settings.threads;
   if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
   std::shared_ptr<const Policy> policy = ReadPolicy(settings);
-  return MakeRedrawnSource(MakeGFlowNet(policy, settings), policy, options);
+  return MakeRedrawnSource(MakeGFlowNet(policy, settings, kRedrawnGFlowNetSoftmaxTemperature), policy, options);
 }
 
 }  // namespace
