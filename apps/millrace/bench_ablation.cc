@@ -9,7 +9,7 @@
 #include "millrace/experiments/ablation.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/report/progress_bar.h"
-#include "millrace/target/child_process.h"
+#include "millrace/trainer_program.h"
 
 // millrace bench ablation: trainings beside each other, run before or by this command.
 namespace millrace::cli {
@@ -37,17 +37,11 @@ void TrainRun(const Objective& objective, const BenchOptions& options, std::uint
   WriteFileAtomically(stem + ".json", settings.dump(2) + "\n");
   std::error_code error;
   fs::remove(LogOf(stem), error);
-  const std::string program = (fs::read_symlink("/proc/self/exe").parent_path() / "millrace-train").string();
-  if (!fs::exists(program, error))
-    throw WorkFailed(program + " is not built: configure with libtorch, or name trainings with --runs");
-  ChildLimits limits;
-  limits.seconds = kMostSecondsOfATraining;
   const ChildResult result =
-      RunChild({program, objective.kind, "--preset", stem + ".json", "--updates", std::to_string(options.updates),
-                "--seed", std::to_string(seed), "--log", LogOf(stem), "-o", WeightsOf(stem), "--quiet"},
-               limits);
-  if (result.ending != ChildEnding::kExited || result.code != 0)
-    throw WorkFailed("training " + stem + " failed: " + result.errors);
+      RunTrainer({objective.kind, "--preset", stem + ".json", "--updates", std::to_string(options.updates), "--seed",
+                  std::to_string(seed), "--log", LogOf(stem), "-o", WeightsOf(stem), "--quiet"},
+                 kMostSecondsOfATraining);
+  if (!Succeeded(result)) throw WorkFailed("training " + stem + " failed: " + WhyTrainerFailed(result));
 }
 
 TrainingRun ReadRun(const std::string& name, const std::string& stem) {
