@@ -72,9 +72,8 @@ int TrainCommand::Run() const {
     resume = ReadCheckpoint(learning.resume);
   }
   if (learning.updates) (resume ? resume->settings : options.settings).updates = *learning.updates;
-  SetLearningOptions(learning, options);
   for (const std::string& file : r.graphs) options.graphs.push_back(LoadGraph(file).graph);
-  if (!learning.start.empty()) options.start = ReadWeights(learning.start);
+  SetLearningOptions(learning, options);
   options.checkpoint = learning.checkpoint.empty() ? learning.output + ".checkpoint" : learning.checkpoint;
   Progress progress(learning.log, learning.quiet);
   const TrainingSummary summary = Train(options, resume, progress);

@@ -147,7 +147,6 @@ int GoCommand::Run() const {
   if (resume) resume->settings = settings;
   options.settings = settings;
   SetLearningOptions(learning, options);
-  if (!learning.start.empty()) options.start = ReadWeights(learning.start);
   options.checkpoint = !learning.checkpoint.empty() ? learning.checkpoint
                        : alone                      ? ""
                                                     : learning.output + ".checkpoint";

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "millrace/policy/weights.h"
+
 // The options of every training that can be stopped and resumed.
 namespace millrace::cli {
 
@@ -36,13 +38,15 @@ struct LearningHelp {
 // `options` must outlive the app.
 void AddLearningOptions(CLI::App& app, LearningOptions& options, const LearningHelp& help);
 
-// The same settings in the options of a trainer's library.
+// The same settings in the options of a trainer's library, but for `checkpoint`, whose default is each command's own.
+// Throws InvalidInput where the weights to start from cannot be read.
 template <typename TrainerOptions>
 void SetLearningOptions(const LearningOptions& from, TrainerOptions& to) {
   to.seed = from.seed;
   to.threads = from.threads;
   to.torch_threads = from.torch_threads;
   to.time_limit = from.time_limit;
+  if (!from.start.empty()) to.start = ReadWeights(from.start);
   to.output = from.output;
   to.checkpoint_seconds = from.checkpoint_seconds;
 }

@@ -169,16 +169,23 @@ std::vector<Trajectory> WalkAll(const Environment& environment, const PreparedPo
 
 constexpr std::uint64_t kRecordingStream = 1;
 
+// Trajectory i goes on from begun(i) by what is drawn for it.
+template <typename Begun>
+std::vector<Trajectory> DrawAll(const Environment& environment, const PreparedPolicy& policy, int count,
+                                const SamplerOptions& options, const Random& random, StepBatch* batch, Begun begun) {
+  return WalkAll(environment, policy, count, options, batch,
+                 [&options, &random, &begun](Walker& walker, int i, StepBatch* own) {
+                   Random stream = random.Fork(static_cast<std::uint64_t>(options.first + i));
+                   const Drawing drawing(options, stream);
+                   return walker.Walk(i, begun(i), stream.Fork(kRecordingStream), own, drawing, drawing);
+                 });
+}
+
 }  // namespace
 
 std::vector<Trajectory> SampleTrajectories(const Environment& environment, const PreparedPolicy& policy, int count,
                                            const SamplerOptions& options, const Random& random, StepBatch* batch) {
-  return WalkAll(environment, policy, count, options, batch,
-                 [&options, &random](Walker& walker, int i, StepBatch* own) {
-                   Random stream = random.Fork(static_cast<std::uint64_t>(options.first + i));
-                   const Drawing drawing(options, stream);
-                   return walker.Walk(i, {}, stream.Fork(kRecordingStream), own, drawing, drawing);
-                 });
+  return DrawAll(environment, policy, count, options, random, batch, [](int) { return std::span<const Action>(); });
 }
 
 std::vector<Trajectory> ReplayTrajectories(const Environment& environment, const PreparedPolicy& policy,
@@ -195,13 +202,8 @@ std::vector<Trajectory> ReplayTrajectories(const Environment& environment, const
 std::vector<Trajectory> ContinueTrajectories(const Environment& environment, const PreparedPolicy& policy,
                                              const std::vector<std::vector<Action>>& begun,
                                              const SamplerOptions& options, const Random& random) {
-  return WalkAll(environment, policy, static_cast<int>(begun.size()), options, nullptr,
-                 [&begun, &options, &random](Walker& walker, int i, StepBatch* own) {
-                   Random stream = random.Fork(static_cast<std::uint64_t>(options.first + i));
-                   const Drawing drawing(options, stream);
-                   return walker.Walk(i, begun[static_cast<std::size_t>(i)], stream.Fork(kRecordingStream), own,
-                                      drawing, drawing);
-                 });
+  return DrawAll(environment, policy, static_cast<int>(begun.size()), options, random, nullptr,
+                 [&begun](int i) { return std::span<const Action>(begun[static_cast<std::size_t>(i)]); });
 }
 
 Trajectory GreedyTrajectory(const Environment& environment, const PreparedPolicy& policy) {
