@@ -13,6 +13,7 @@
 #include "millrace/env/reward.h"
 #include "millrace/plan/chain_graph.h"
 #include "millrace/plan/verify.h"
+#include "millrace/policy/message_passing.h"
 #include "millrace/rollout/choice.h"
 #include "millrace/rollout/plan_set.h"
 #include "millrace/rollout/sampled_source.h"
@@ -250,6 +251,40 @@ TEST(SampledSource, OffersAsManyPlansAsAskedForTheFirstTheMostLikely) {
   EXPECT_EQ(offers, offers_with(3));
   const auto prepared = MakeUniformPolicy()->Prepare(problem.environment, 0.1);
   EXPECT_EQ(offers.front(), GreedyTrajectory(problem.environment, *prepared).assignment);
+}
+
+TEST(SoftmaxTemperature, FallsWithTheNumberOfGroupsBeyondASizeAndMoreSlowlyThanThatRises) {
+  const SoftmaxTemperature temperature;
+  EXPECT_EQ(temperature.Of(1), temperature.most);
+  EXPECT_EQ(temperature.Of(60), temperature.most);
+  for (int groups = 60; groups < 2'000'000; groups *= 2) {
+    EXPECT_LT(temperature.Of(2 * groups), temperature.Of(groups));
+    EXPECT_GT(2 * temperature.Of(2 * groups), temperature.Of(groups));
+  }
+  EXPECT_EQ((SoftmaxTemperature{.most = 0.5, .power = 0}.Of(1000)), 0.5);
+}
+
+TEST(SampledSource, DrawsAsSharplyAsSuitsTheSizeOfTheGraph) {
+  Random random(13);
+  const EnvironmentProblem problem(random, {});
+  const double groups = problem.costed.num_groups;
+  Random weights(14);
+  const std::shared_ptr<const Policy> policy = MakeMessagePassingPolicy(InitialMessagePassingWeights(weights));
+  const auto offers_at = [&](const SoftmaxTemperature& temperature) {
+    SampledSourceOptions options;
+    options.softmax_temperature = temperature;
+    SourceBudget budget;
+    budget.samples = 20;
+    std::vector<Assignment> offers;
+    Random stream(1);
+    MakeSampledSource(policy, options)->Propose(problem.costed, budget, stream, [&offers](Assignment a) {
+      offers.push_back(std::move(a));
+    });
+    return offers;
+  };
+  const std::vector<Assignment> offers = offers_at({.most = 0.8, .groups = groups / 4, .power = 0.5});
+  EXPECT_EQ(offers, offers_at({.most = 0.4, .groups = 1, .power = 0}));
+  EXPECT_NE(offers, offers_at({.most = 0.8, .groups = 1, .power = 0}));
 }
 
 }  // namespace

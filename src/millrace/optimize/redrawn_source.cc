@@ -56,7 +56,8 @@ class RedrawnSource final : public CandidateSource {
     std::vector<std::unique_ptr<PreparedPolicy>> prepared;
     for (const double temperature : options_.temperatures)
       prepared.push_back(policy_->Prepare(environment, temperature));
-    SamplerOptions sampling{.softmax_temperature = options_.softmax_temperature, .threads = options_.threads};
+    SamplerOptions sampling{.softmax_temperature = options_.softmax_temperature.Of(costed.num_groups),
+                            .threads = options_.threads};
     Random cuts = random.Fork(kCuts);
     const Random anew = random.Fork(kAnew);
     for (std::int64_t round = 0; sampling.first < redraws && !whole.Passed(); ++round) {

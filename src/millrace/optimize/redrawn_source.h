@@ -8,6 +8,7 @@
 #include "millrace/heuristics/candidate_source.h"
 #include "millrace/policy/policy.h"
 #include "millrace/rollout/sampled_source.h"
+#include "millrace/rollout/softmax_temperature.h"
 
 // A sampler that goes back: once another source has made some plans, the beginning of the best one so far is kept, up
 // to a step drawn evenly, and the policy draws the rest anew. What goes on from good beginnings is better than what is
@@ -20,7 +21,7 @@ namespace millrace {
 struct RedrawnSourceOptions {
   std::string name = "gflownet+redraw";
   std::vector<double> temperatures = SampledSourceOptions().temperatures;  // reward temperatures, in turn
-  double softmax_temperature = 0.2;                                        // of what is drawn anew
+  SoftmaxTemperature softmax_temperature;                                  // of what is drawn anew
   double share = 0.5;  // of the samples, and of the seconds where these are limited, that is drawn anew
   int round = 8;       // plans that are drawn from one best plan before another may take its place
   int threads = 1;

@@ -21,21 +21,13 @@ constexpr char kRedrawnGFlowNet[] = "gflownet+redraw";
 constexpr char kGFlowNetWeights[] = "gflownet.safetensors";
 constexpr char kOneShotWeights[] = "go.safetensors";
 
-// A little below 1, the best of a few dozen samples is better on every family tried, and hardly less varied.
-constexpr double kGFlowNetSoftmaxTemperature = 0.7;
-
-// Of the plans to go back from. Of many steps each takes its chance, so that on 1000 ops few samples at 0.7 are good.
-constexpr double kRedrawnGFlowNetSoftmaxTemperature = 0.4;
-
 std::shared_ptr<const Policy> ReadPolicy(const SourceSettings& settings) {
   return ReadLearnedPolicy(WeightsOf(settings));
 }
 
-std::unique_ptr<CandidateSource> MakeGFlowNet(std::shared_ptr<const Policy> policy, const SourceSettings& settings,
-                                              double softmax_temperature = kGFlowNetSoftmaxTemperature) {
+std::unique_ptr<CandidateSource> MakeGFlowNet(std::shared_ptr<const Policy> policy, const SourceSettings& settings) {
   SampledSourceOptions options;
   options.name = kGFlowNet;
-  options.softmax_temperature = softmax_temperature;
   options.threads = settings.threads;
   if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
   return MakeSampledSource(std::move(policy), options);
@@ -53,7 +45,7 @@ std::unique_ptr<CandidateSource> MakeRedrawnGFlowNet(const SourceSettings& setti
   options.threads = settings.threads;
   if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
   std::shared_ptr<const Policy> policy = ReadPolicy(settings);
-  return MakeRedrawnSource(MakeGFlowNet(policy, settings, kRedrawnGFlowNetSoftmaxTemperature), policy, options);
+  return MakeRedrawnSource(MakeGFlowNet(policy, settings), policy, options);
 }
 
 }  // namespace

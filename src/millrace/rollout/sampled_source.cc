@@ -61,7 +61,7 @@ class SampledSource final : public CandidateSource {
   void Draw(const Environment& environment, const PreparedPolicy& prepared, int count, const Random& stream,
             std::int64_t first, const std::function<void(Assignment)>& offer) const {
     SamplerOptions sampling;
-    sampling.softmax_temperature = options_.softmax_temperature;
+    sampling.softmax_temperature = options_.softmax_temperature.Of(environment.costed().num_groups);
     sampling.epsilon = options_.epsilon;
     sampling.threads = options_.threads;
     sampling.first = first;

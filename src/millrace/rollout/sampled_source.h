@@ -7,6 +7,7 @@
 
 #include "millrace/heuristics/candidate_source.h"
 #include "millrace/policy/policy.h"
+#include "millrace/rollout/softmax_temperature.h"
 
 // A policy as a source of candidate plans.
 namespace millrace {
@@ -14,7 +15,7 @@ namespace millrace {
 struct SampledSourceOptions {
   std::string name = "gflownet";
   std::vector<double> temperatures = {0.01, 0.04};  // reward temperatures, each with an equal share of the samples
-  double softmax_temperature = 1;
+  SoftmaxTemperature softmax_temperature;
   double epsilon = 0;
   int threads = 1;
 };
