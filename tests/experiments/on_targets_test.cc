@@ -12,6 +12,7 @@
 #include "millrace/experiments/target_methods.h"
 #include "millrace/experiments/target_tables.h"
 #include "millrace/experiments/test_graphs.h"
+#include "millrace/heuristics/chained_source.h"
 
 namespace millrace {
 namespace {

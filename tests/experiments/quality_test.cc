@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "millrace/heuristics/chained_source.h"
 #include "millrace/workloads/random_graph.h"
 
 namespace millrace {

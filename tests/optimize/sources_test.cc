@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
+#include "millrace/heuristics/chained_source.h"
 #include "millrace/plan/verify.h"
 #include "millrace/policy/message_passing.h"
 #include "millrace/simulate/bounds.h"
@@ -67,6 +70,31 @@ TEST_F(Sources, OfferValidPlansWhichTheSlowSimulatorPricesAlike) {
       EXPECT_EQ(answers, Answers(*MakeSource(name, settings_), costed, budget, 5)) << name;
     }
   }
+}
+
+TEST_F(Sources, TheSearchFromSamplesIsNowhereBehindHeft) {
+  int better = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    const ComputationGraph graph = testing::RandomGraph(random);
+    const auto model = MakeAnalyticCostModel(graph, testing::RandomMachine(random));
+    const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
+    Simulator simulator(costed);
+    const auto least = [&](const CandidateSource& source) {
+      SourceBudget budget;
+      budget.samples = 4;
+      budget.iterations = 100;
+      double makespan = std::numeric_limits<double>::infinity();
+      for (const Assignment& answer : Answers(source, costed, budget, seed))
+        makespan = std::min(makespan, simulator.Makespan(answer));
+      return makespan;
+    };
+    const double heft = least(*MakeHeftReference());
+    const double search = least(*MakeSource("gflownet+search", settings_));
+    EXPECT_LE(search, heft);
+    better += search < heft;
+  }
+  EXPECT_GT(better, 5);
 }
 
 TEST_F(Sources, RefuseAnUnknownNameAndListTheOthers) {

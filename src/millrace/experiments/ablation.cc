@@ -11,6 +11,7 @@
 #include "millrace/experiments/quality.h"
 #include "millrace/experiments/sampler_settings.h"
 #include "millrace/formats/json_lines.h"
+#include "millrace/heuristics/chained_source.h"
 
 namespace millrace {
 namespace {

@@ -32,14 +32,4 @@ struct Answer {
 // same thing unless a method is to be fooled or told more than others.
 Answer Ask(const Method& method, const CostedGraph& shown, const CostedGraph& judged, Random& random);
 
-// Offers what each of the sources offers, in turn. Samples, iterations and seconds of a budget are for each of them.
-std::unique_ptr<CandidateSource> MakeChainedSource(std::string name,
-                                                   std::vector<std::shared_ptr<const CandidateSource>> sources);
-
-// `heft`: with and without insertion; the better one is what others are held against.
-std::shared_ptr<const CandidateSource> MakeHeftReference();
-
-// Every heuristic with one answer.
-std::shared_ptr<const CandidateSource> MakeAllHeuristics();
-
 }  // namespace millrace

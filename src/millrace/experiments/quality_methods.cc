@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "millrace/errors/errors.h"
+#include "millrace/heuristics/chained_source.h"
 #include "millrace/optimize/sources.h"
 
 namespace millrace {

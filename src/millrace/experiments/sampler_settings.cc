@@ -22,7 +22,7 @@ std::shared_ptr<const CandidateSource> MakeGFlowNetSearch(const SamplerSettings&
   options.sample_share = settings.sample_share;
   options.starts = starts;
   options.polish.first_temperature = settings.polish_temperature;
-  return MakePolishedSource(MakeGFlowNetSource(settings), options);
+  return MakeGFlowNetSearch(SourceSettings{settings.weights, settings.temperatures, 1}, options);
 }
 
 }  // namespace millrace

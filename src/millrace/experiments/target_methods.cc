@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "millrace/errors/errors.h"
+#include "millrace/heuristics/chained_source.h"
 #include "millrace/optimize/polished_source.h"
 #include "millrace/optimize/sources.h"
 #include "millrace/search/anneal.h"

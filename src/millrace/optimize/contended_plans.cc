@@ -19,7 +19,7 @@ bool AllTransfersFree(const Topology& topology) {
 }
 
 // Nothing where the pool has no plan of the method.
-const PoolEntry* BestOf(const Pool& pool, std::string_view method) {
+const PoolEntry* FastestOf(const Pool& pool, std::string_view method) {
   const PoolEntry* best = nullptr;
   for (const PoolEntry& entry : pool.entries) {
     if (entry.method == method && (best == nullptr || entry.proxy_seconds < best->proxy_seconds)) best = &entry;
@@ -42,7 +42,7 @@ std::vector<Candidate> ContendedPlans(const Pool& pool, const ContendedPlansOpti
   for (int fusion = 0; fusion < static_cast<int>(pool.fusions.size()); ++fusion) {
     if (!pool.fusions[static_cast<std::size_t>(fusion)].of_one_plan) choices.push_back(fusion);
   }
-  const PoolEntry* const go = BestOf(pool, "go");
+  const PoolEntry* const go = FastestOf(pool, "go");
   if (go != nullptr) choices.push_back(go->fusion);
   std::vector<Candidate> candidates;
   const int total = static_cast<int>(choices.size());

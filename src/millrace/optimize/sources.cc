@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "millrace/errors/errors.h"
-#include "millrace/optimize/polished_source.h"
+#include "millrace/heuristics/chained_source.h"
 #include "millrace/optimize/redrawn_source.h"
 #include "millrace/policy/learned_policy.h"
 #include "millrace/policy/model_file.h"
@@ -31,12 +31,6 @@ std::unique_ptr<CandidateSource> MakeGFlowNet(std::shared_ptr<const Policy> poli
   options.threads = settings.threads;
   if (!settings.temperatures.empty()) options.temperatures = settings.temperatures;
   return MakeSampledSource(std::move(policy), options);
-}
-
-std::unique_ptr<CandidateSource> MakePolishedGFlowNet(const SourceSettings& settings) {
-  PolishedSourceOptions options;
-  options.name = kPolishedGFlowNet;
-  return MakePolishedSource(MakeGFlowNet(ReadPolicy(settings), settings), options);
 }
 
 std::unique_ptr<CandidateSource> MakeRedrawnGFlowNet(const SourceSettings& settings) {
@@ -75,13 +69,18 @@ std::vector<std::string> UsualSourceNames(const SourceSettings& settings) {
 
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceSettings& settings) {
   if (name == kGFlowNet) return MakeGFlowNet(ReadPolicy(settings), settings);
-  if (name == kPolishedGFlowNet) return MakePolishedGFlowNet(settings);
+  if (name == kPolishedGFlowNet) return MakeGFlowNetSearch(settings, {});
   if (name == kRedrawnGFlowNet) return MakeRedrawnGFlowNet(settings);
   if (std::unique_ptr<CandidateSource> search = MakeSearch(name)) return search;
   if (std::unique_ptr<CandidateSource> heuristic = MakeHeuristic(name)) return heuristic;
   std::string known;
   for (const std::string& other : SourceNames()) known += (known.empty() ? "" : ", ") + other;
   throw InvalidInput("there is no method '" + std::string(name) + "'; there are: " + known + ", " + kOneShotName);
+}
+
+std::unique_ptr<CandidateSource> MakeGFlowNetSearch(const SourceSettings& settings, PolishedSourceOptions options) {
+  options.name = kPolishedGFlowNet;
+  return MakePolishedSource(MakeChainedSource("starts", {MakeHeftReference(), MakeRedrawnGFlowNet(settings)}), options);
 }
 
 bool HasOneShotWeights(const SourceSettings& settings) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "millrace/heuristics/candidate_source.h"
+#include "millrace/optimize/polished_source.h"
 #include "millrace/rollout/one_shot_source.h"
 
 // Every candidate source there is, by name: the heuristics, the searches, the learned samplers.
@@ -29,12 +30,15 @@ bool HasWeights(const SourceSettings& settings);
 std::string WeightsOf(const SourceSettings& settings);
 
 // Those that a pool is made of unless methods are named: all but `exact`, which takes small graphs only, and
-// `gflownet+redraw`, whose plans are too much alike for a pool and are beaten by those of `gflownet+search`; without
-// the learned ones where there are no weights for them.
+// `gflownet+redraw`, whose plans are too much alike for a pool and which `gflownet+search` offers too; without the
+// learned ones where there are no weights for them.
 std::vector<std::string> UsualSourceNames(const SourceSettings& settings);
 
 // Throws InvalidInput, listing the names, where there is none of this one, and for weights that cannot be used.
 std::unique_ptr<CandidateSource> MakeSource(std::string_view name, const SourceSettings& settings = {});
+
+// `gflownet+search`: a local search from plans of `gflownet+redraw` and of HEFT, so that it is nowhere behind HEFT.
+std::unique_ptr<CandidateSource> MakeGFlowNetSearch(const SourceSettings& settings, PolishedSourceOptions options);
 
 // `go` chooses the fusion groups of its plans itself, so that it is none of the above.
 inline constexpr char kOneShotName[] = "go";
