@@ -53,9 +53,7 @@ class RedrawnSource final : public CandidateSource {
     if (best.assignment.sequence.empty()) return;
 
     const Environment environment(costed);
-    std::vector<std::unique_ptr<PreparedPolicy>> prepared;
-    for (const double temperature : options_.temperatures)
-      prepared.push_back(policy_->Prepare(environment, temperature));
+    std::vector<std::unique_ptr<PreparedPolicy>> prepared(options_.temperatures.size());
     SamplerOptions sampling{.softmax_temperature = options_.softmax_temperature.Of(costed.num_groups),
                             .threads = options_.threads};
     Random cuts = random.Fork(kCuts);
@@ -65,8 +63,10 @@ class RedrawnSource final : public CandidateSource {
           static_cast<std::size_t>(std::min<std::int64_t>(options_.round, redraws - sampling.first)));
       for (std::vector<Action>& actions : begun)
         actions = Beginning(best.assignment, cuts.Below(best.assignment.sequence.size()));
-      const PreparedPolicy& policy = *prepared[static_cast<std::size_t>(round) % prepared.size()];
-      for (Trajectory& drawn : ContinueTrajectories(environment, policy, begun, sampling, anew))
+      const std::size_t level = static_cast<std::size_t>(round) % prepared.size();
+      // Of a large graph few plans are drawn, and preparing costs as much as some of them.
+      if (!prepared[level]) prepared[level] = policy_->Prepare(environment, options_.temperatures[level]);
+      for (Trajectory& drawn : ContinueTrajectories(environment, *prepared[level], begun, sampling, anew))
         take(std::move(drawn.assignment));
       sampling.first += static_cast<std::int64_t>(begun.size());
     }
