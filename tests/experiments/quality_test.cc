@@ -14,7 +14,6 @@ namespace millrace {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // A dimension's values and how often each occurs.
 template <typename ValueOf>

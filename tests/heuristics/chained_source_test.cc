@@ -29,9 +29,8 @@ CostedGraph Problem(std::uint64_t seed) {
 }
 
 TEST(ChainedSource, OffersWhatEachOffersInTurnWithAGeneratorOfItsOwn) {
-  const std::vector<std::string> names = {"randomised-list", "heft", "random"};
-  std::vector<std::shared_ptr<const CandidateSource>> sources;
-  for (const std::string& name : names) sources.push_back(MakeHeuristic(name));
+  const std::vector<std::shared_ptr<const CandidateSource>> sources = {MakeHeuristic("randomised-list"),
+                                                                       MakeHeuristic("heft"), MakeHeuristic("random")};
   const auto chain = MakeChainedSource("three", sources);
   EXPECT_EQ(chain->name(), "three");
   EXPECT_FALSE(chain->one_answer());

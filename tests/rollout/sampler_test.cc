@@ -123,6 +123,7 @@ TEST(Sampler, ReplayingWhatWasDrawnGivesTheSameProbabilities) {
   const auto policy = MakeUniformPolicy()->Prepare(problem.environment, 1);
   const auto drawn = SampleTrajectories(problem.environment, *policy, 10, {}, Random(1), nullptr);
   std::vector<std::vector<Action>> actions;
+  actions.reserve(drawn.size());
   for (const Trajectory& trajectory : drawn) actions.push_back(trajectory.actions);
   const auto replayed = ReplayTrajectories(problem.environment, *policy, actions, {}, Random(2), nullptr);
   for (std::size_t i = 0; i < drawn.size(); ++i) {
