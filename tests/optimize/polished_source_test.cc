@@ -126,7 +126,7 @@ TEST(PolishedSource, GoesOnFromTheBestPlanInAsManyRoundsAsHaveEnoughChanges) {
     }
     options.most_rounds = 0;
     EXPECT_EQ(PolishedOffers(costed, options, 1000, 16).size(), kStarts);
-    options.most_rounds = 8;
+    options.most_rounds = 16;
   }
 }
 

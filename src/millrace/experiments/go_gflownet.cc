@@ -11,6 +11,7 @@
 #include "millrace/policy/fusion_policy.h"
 #include "millrace/policy/learned_policy.h"
 #include "millrace/rollout/fused_sampler.h"
+#include "millrace/rollout/softmax_temperature.h"
 #include "millrace/simulate/contention.h"
 
 namespace millrace {
@@ -22,7 +23,6 @@ constexpr std::int64_t kMostSamples = 1000;
 constexpr double kOutOfMemory = std::numeric_limits<double>::infinity();
 
 constexpr double kRewardTemperature = 0.02;
-constexpr double kSoftmaxTemperature = 0.7;
 constexpr double kSavingStrength = 30;  // a merge that saves a tenth of a mean op is accepted 19 times in 20
 
 // The fastest on the target of the plans it is shown, the first of equal ones; nothing while none fits in memory.
@@ -75,7 +75,7 @@ GoMethod GoFusedGFlowNet(const SamplerSettings& settings, double seconds) {
     FusedSampler sampler(*row.model, MakeSavingFusionPolicy(kSavingStrength), placing, kRewardTemperature);
     const Random random(seed);
     SamplerOptions options;
-    options.softmax_temperature = kSoftmaxTemperature;
+    options.softmax_temperature = SoftmaxTemperature().Of(row.fused.num_groups);
     std::vector<FusedTrajectory> kept;
     const auto slower = [](const FusedTrajectory& a, const FusedTrajectory& b) {
       return a.placing.makespan < b.placing.makespan;

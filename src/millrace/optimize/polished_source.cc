@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "millrace/heuristics/best_of.h"
+#include "millrace/heuristics/upward_rank.h"
 #include "millrace/optimize/deadline.h"
 #include "millrace/optimize/different.h"
 
@@ -49,6 +50,18 @@ class Remainder {
   std::int64_t tried_ = 0;
 };
 
+// Mean seconds of a transfer between devices over those of a group; 0 without edges.
+double TransferRatio(const CostedGraph& costed) {
+  if (costed.successors.empty()) return 0;
+  const MeanTransfer transfer = MeanTransferOf(costed.topology);
+  double transfers = 0;
+  for (const GroupEdge& edge : costed.successors) transfers += transfer.Seconds(edge.bytes);
+  double groups = 0;
+  for (const double seconds : MeanSeconds(costed)) groups += seconds;
+  const double ratio = transfers / static_cast<double>(costed.successors.size()) * costed.num_groups / groups;
+  return ratio > 0 ? ratio : 0;
+}
+
 class PolishedSource final : public CandidateSource {
  public:
   PolishedSource(std::shared_ptr<const CandidateSource> source, const PolishedSourceOptions& options)
@@ -77,9 +90,8 @@ class PolishedSource final : public CandidateSource {
     Polisher polisher(costed);
     std::uint64_t runs = 0;
     RatedAssignment best = starts.front();
-    const auto search = [&](const Assignment& start, double first_temperature, double share) {
-      PolishOptions polish = options_.polish;
-      polish.first_temperature = first_temperature;
+    PolishOptions polish = options_.polish;
+    const auto search = [&](const Assignment& start, double share) {
       remainder.Limit(share, polish);
       Random own = random.Fork(++runs);
       RatedAssignment polished = polisher.Polish(start, polish, own);
@@ -91,13 +103,16 @@ class PolishedSource final : public CandidateSource {
     const double all_starts = options_.most_rounds > 0 ? options_.start_share : 1.0;
     const double each = all_starts / static_cast<double>(starts.size());
     for (std::size_t i = 0; i < starts.size() && !remainder.gone(); ++i)
-      search(starts[i].assignment, options_.polish.first_temperature, each / (1 - each * static_cast<double>(i)));
+      search(starts[i].assignment, each / (1 - each * static_cast<double>(i)));
     if (options_.most_rounds == 0) return;
-    const double worth = static_cast<double>(options_.round_changes) * static_cast<double>(costed.num_groups);
-    const int rounds =
-        static_cast<int>(std::clamp(remainder.Changes() / worth, 1.0, static_cast<double>(options_.most_rounds)));
-    for (int round = 0; round < rounds && !remainder.gone(); ++round)
-      search(Assignment(best.assignment), options_.round_temperature, 1.0 / (rounds - round));
+    const double heat = std::clamp(TransferRatio(costed), 1.0, options_.most_heat);
+    const double cool_rounds = remainder.Changes() / (static_cast<double>(options_.round_changes) * costed.num_groups);
+    const int rounds = static_cast<int>(std::clamp(cool_rounds / heat, 1.0, static_cast<double>(options_.most_rounds)));
+    polish.first_temperature = options_.round_temperature * std::clamp(cool_rounds / rounds, 1.0, heat);
+    for (int round = 0; round < rounds && !remainder.gone(); ++round) {
+      if (round == rounds - 1) polish.last_temperature = std::min(polish.last_temperature, options_.last_temperature);
+      search(Assignment(best.assignment), 1.0 / (rounds - round));
+    }
   }
 
  private:

@@ -10,7 +10,8 @@
 
 // Another source's plans as starts of a local search: a sampler says where to look, the search goes to the bottom. A
 // little of the budget finds out which start leads furthest; the rest goes to the plan it led to, which is warmed up
-// and polished again, round after round.
+// and polished again, round after round. Where transfers are dear good plans are further apart: rounds are hotter then,
+// and longer.
 namespace millrace {
 
 struct PolishedSourceOptions {
@@ -21,10 +22,16 @@ struct PolishedSourceOptions {
   double least_distance = 0.02;  // SelectDifferent
   PolishOptions polish;          // its limits come from the budget
 
-  int most_rounds = 8;                // after the starts; 0: these have all of the budget, in even shares
-  double start_share = 0.2;           // of the search, what all starts take together where rounds follow
-  double round_temperature = 0.5;     // where a round begins, as PolishOptions::first_temperature
-  std::int64_t round_changes = 2000;  // a group, that a round has to try for more rounds to be made
+  int most_rounds = 16;      // after the starts; 0: these have all of the budget, in even shares
+  double start_share = 0.2;  // of the search, what all starts take together where rounds follow
+
+  // Where a round begins and the last one ends, as PolishOptions has it, and the changes a group that a round has to
+  // try for more rounds to be made. Both the beginning and the changes are so many times as much as the mean transfer
+  // has seconds for one of the mean group, between once and `most_heat` times.
+  double round_temperature = 0.5;
+  double last_temperature = 0.01;
+  std::int64_t round_changes = 2000;
+  double most_heat = 4;
 };
 
 // Offers the source's `samples` best plans that fit in memory, then the polished ones, those of the starts and those of
