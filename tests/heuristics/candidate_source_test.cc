@@ -12,19 +12,14 @@
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/timeline.h"
+#include "tests/reference/offers.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
 namespace {
 
-std::vector<Assignment> Offers(const CandidateSource& source, const CostedGraph& costed, const SourceBudget& budget,
-                               std::uint64_t seed) {
-  Random random(seed);
-  std::vector<Assignment> offers;
-  source.Propose(costed, budget, random, [&](Assignment assignment) { offers.push_back(std::move(assignment)); });
-  return offers;
-}
+using testing::Offers;
 
 class EveryHeuristic : public ::testing::TestWithParam<std::string> {
  protected:
@@ -56,7 +51,7 @@ TEST_P(EveryHeuristic, OffersValidAssignmentsThatRespectTheLowerBound) {
     }
     SourceBudget budget;
     budget.samples = 3;
-    for (const Assignment& offer : Offers(*source_, costed, budget, 7)) {
+    for (const Assignment& offer : Offers(*source_, costed, budget, Random(7))) {
       const Plan plan{groups, offer.placement, offer.sequence};
       ASSERT_EQ(WhyNotValid(graph, machine, plan), std::nullopt) << "problem " << i;
       const double makespan = MakeTimeline(costed, offer).makespan;
@@ -74,12 +69,12 @@ TEST_P(EveryHeuristic, OffersTheSameForTheSameSeed) {
     const CostedGraph costed = MakeCostedGraph(*MakeUnitCostModel(graph, machine), SingleOpGroups(graph));
     SourceBudget budget;
     budget.samples = 4;
-    const std::vector<Assignment> offers = Offers(*source_, costed, budget, 11);
+    const std::vector<Assignment> offers = Offers(*source_, costed, budget, Random(11));
     EXPECT_FALSE(offers.empty());
-    EXPECT_EQ(offers, Offers(*source_, costed, budget, 11));
+    EXPECT_EQ(offers, Offers(*source_, costed, budget, Random(11)));
     // A sample depends on its number alone, not on how many are asked for.
     budget.samples = 2;
-    const std::vector<Assignment> fewer = Offers(*source_, costed, budget, 11);
+    const std::vector<Assignment> fewer = Offers(*source_, costed, budget, Random(11));
     ASSERT_LE(fewer.size(), offers.size());
     EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), offers.begin()));
   }
@@ -90,7 +85,7 @@ TEST_P(EveryHeuristic, OffersTheEmptyAssignmentForAnEmptyGraph) {
   Random random(3);
   const Machine machine = testing::RandomMachine(random);
   const CostedGraph costed = MakeCostedGraph(*MakeUnitCostModel(graph, machine), {});
-  EXPECT_EQ(Offers(*source_, costed, {}, 0), std::vector<Assignment>{Assignment{}});
+  EXPECT_EQ(Offers(*source_, costed, {}, Random(0)), std::vector<Assignment>{Assignment{}});
 }
 
 TEST_P(EveryHeuristic, StopsSoonAfterItsTimeLimit) {
@@ -101,7 +96,7 @@ TEST_P(EveryHeuristic, StopsSoonAfterItsTimeLimit) {
   SourceBudget budget;
   budget.samples = std::int64_t{1} << 60;
   budget.seconds = 0.02;
-  EXPECT_FALSE(Offers(*source_, costed, budget, 0).empty());
+  EXPECT_FALSE(Offers(*source_, costed, budget, Random(0)).empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Heuristics, EveryHeuristic, ::testing::ValuesIn(HeuristicNames()), [](const auto& info) {
@@ -128,9 +123,9 @@ TEST(RandomisedList, BeginsWithHeftAndThenVaries) {
   const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
   SourceBudget budget;
   budget.samples = 10;
-  const std::vector<Assignment> offers = Offers(*MakeHeuristic("randomised-list"), costed, budget, 1);
+  const std::vector<Assignment> offers = Offers(*MakeHeuristic("randomised-list"), costed, budget, Random(1));
   ASSERT_EQ(offers.size(), 10u);
-  EXPECT_EQ(offers.front(), Offers(*MakeHeuristic("heft"), costed, budget, 1).front());
+  EXPECT_EQ(offers.front(), Offers(*MakeHeuristic("heft"), costed, budget, Random(1)).front());
   EXPECT_FALSE(std::all_of(offers.begin(), offers.end(), [&](const Assignment& a) { return a == offers.front(); }));
 }
 

@@ -10,17 +10,13 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/heuristics/best_of.h"
 #include "millrace/plan/plan.h"
+#include "tests/reference/offers.h"
 #include "tests/reference/random_problem.h"
 
 namespace millrace {
 namespace {
 
-std::vector<Assignment> Offers(const CandidateSource& source, const CostedGraph& costed, const SourceBudget& budget,
-                               Random random) {
-  std::vector<Assignment> offers;
-  source.Propose(costed, budget, random, [&](Assignment assignment) { offers.push_back(std::move(assignment)); });
-  return offers;
-}
+using testing::Offers;
 
 CostedGraph Problem(std::uint64_t seed) {
   Random random(seed);

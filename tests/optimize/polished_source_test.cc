@@ -14,14 +14,16 @@
 #include "millrace/optimize/different.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
-#include "tests/reference/random_problem.h"
+#include "tests/reference/offers.h"
 
 namespace millrace {
 namespace {
 
-CostedGraph Layered(std::uint64_t seed) {
+// On links where the mean transfer takes `ccr` times the seconds of the mean op.
+CostedGraph Layered(std::uint64_t seed, double ccr = 1) {
   RandomGraphOptions options;
   options.ops = 40;
+  options.ccr = ccr;
   options.seed = seed;
   const ComputationGraph graph = MakeRandomGraph("layered", options);
   Machine machine;
@@ -94,29 +96,37 @@ std::vector<double> PolishedOffers(const CostedGraph& costed, const PolishedSour
   const auto source = MakePolishedSource(MakeHeuristic("randomised-list"), options);
   SourceBudget budget;
   budget.iterations = changes;
-  Random random(2);
   Simulator simulator(costed);
   std::vector<double> makespans;
-  source->Propose(costed, budget, random,
-                  [&](const Assignment& offered) { makespans.push_back(simulator.Makespan(offered)); });
+  for (const Assignment& offer : testing::Offers(*source, costed, budget, Random(2)))
+    makespans.push_back(simulator.Makespan(offer));
   EXPECT_GT(makespans.size(), samples);
   makespans.erase(makespans.begin(), makespans.begin() + static_cast<std::ptrdiff_t>(samples));
   return makespans;
 }
 
-TEST(PolishedSource, GoesOnFromTheBestPlanInAsManyRoundsAsHaveEnoughChanges) {
-  constexpr std::size_t kStarts = 3;
-  constexpr std::int64_t kWorth = 500;  // changes a group and round
+constexpr std::size_t kStarts = 3;
+constexpr std::int64_t kWorth = 500;  // changes a group and round
+
+PolishedSourceOptions ShortRounds() {
   PolishedSourceOptions options;
   options.samples = 16;
   options.starts = kStarts;
   options.round_changes = kWorth;
+  return options;
+}
+
+// Enough for so many rounds of kWorth and half of another, and a quarter of that for the starts.
+std::int64_t ChangesFor(int rounds, const CostedGraph& costed) {
+  return (kWorth * rounds + kWorth / 2) * costed.num_groups * 5 / 4;
+}
+
+TEST(PolishedSource, GoesOnFromTheBestPlanInAsManyRoundsAsHaveEnoughChanges) {
+  const PolishedSourceOptions options = ShortRounds();
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    const CostedGraph costed = Layered(seed);
+    const CostedGraph costed = Layered(seed, 0.2);
     for (const int rounds : {1, 3, 8, 20}) {
-      // As many changes for the rounds as they need and a few more, and a quarter of that for the starts.
-      const std::int64_t changes = (kWorth * rounds + kWorth / 2) * costed.num_groups * 5 / 4;
-      const std::vector<double> polished = PolishedOffers(costed, options, changes, 16);
+      const std::vector<double> polished = PolishedOffers(costed, options, ChangesFor(rounds, costed), 16);
       ASSERT_EQ(polished.size(), kStarts + static_cast<std::size_t>(std::min(rounds, options.most_rounds)));
       double best = *std::min_element(polished.begin(), polished.begin() + kStarts);
       for (std::size_t i = kStarts; i < polished.size(); ++i) {
@@ -124,10 +134,38 @@ TEST(PolishedSource, GoesOnFromTheBestPlanInAsManyRoundsAsHaveEnoughChanges) {
         best = polished[i];
       }
     }
-    options.most_rounds = 0;
-    EXPECT_EQ(PolishedOffers(costed, options, 1000, 16).size(), kStarts);
-    options.most_rounds = 16;
   }
+}
+
+TEST(PolishedSource, GivesAllOfTheBudgetToTheStartsWhereNoRoundsAreWanted) {
+  PolishedSourceOptions options = ShortRounds();
+  options.most_rounds = 0;
+  EXPECT_EQ(PolishedOffers(Layered(1), options, 1000, 16).size(), kStarts);
+}
+
+TEST(PolishedSource, MakesFewerAndLongerRoundsWhereTransfersAreDear) {
+  const PolishedSourceOptions options = ShortRounds();
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    for (const double ccr : {10.0, 100.0}) {
+      const CostedGraph costed = Layered(seed, ccr);
+      for (const int rounds : {1, 2, 3}) {
+        const int cool = rounds * static_cast<int>(options.most_heat);
+        EXPECT_EQ(PolishedOffers(costed, options, ChangesFor(cool, costed), 16).size(),
+                  kStarts + static_cast<std::size_t>(rounds));
+      }
+    }
+  }
+}
+
+TEST(PolishedSource, TakesGraphsWithoutEdges) {
+  Machine machine;
+  for (int d = 0; d < 2; ++d) machine.devices.push_back({"d" + std::to_string(d), "cpu", {d}, 1e12, 1e11, {}, 0});
+  machine.default_link = DefaultLink{0, 1e9};
+  RandomGraphOptions lone;
+  lone.ops = 1;
+  const ComputationGraph graph = MakeRandomGraph("layered", lone);
+  const CostedGraph no_edges = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+  EXPECT_FALSE(PolishedOffers(no_edges, ShortRounds(), 1000, 1).empty());
 }
 
 }  // namespace

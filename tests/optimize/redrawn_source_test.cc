@@ -13,18 +13,13 @@
 #include "millrace/rollout/sampled_source.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/env/random_environment.h"
+#include "tests/reference/offers.h"
 
 namespace millrace {
 namespace {
 
 using testing::EnvironmentProblem;
-
-std::vector<Assignment> OffersOf(const CandidateSource& source, const CostedGraph& costed, const SourceBudget& budget) {
-  std::vector<Assignment> offers;
-  Random random(1);
-  source.Propose(costed, budget, random, [&offers](Assignment offered) { offers.push_back(std::move(offered)); });
-  return offers;
-}
+using testing::Offers;
 
 std::unique_ptr<CandidateSource> Redrawn(const RedrawnSourceOptions& options) {
   return MakeRedrawnSource(MakeSampledSource(MakeUniformPolicy(), {}), MakeUniformPolicy(), options);
@@ -37,12 +32,12 @@ TEST(RedrawnSource, OffersAsManyValidPlansAsAskedForTheSameAtAnyNumberOfThreads)
     SourceBudget budget;
     budget.samples = 11;
     RedrawnSourceOptions options;
-    const std::vector<Assignment> offers = OffersOf(*Redrawn(options), problem.costed, budget);
+    const std::vector<Assignment> offers = Offers(*Redrawn(options), problem.costed, budget, Random(1));
     ASSERT_EQ(offers.size(), 11u);
     for (const Assignment& offered : offers)
       EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, problem.PlanOf(offered)), std::nullopt);
     options.threads = 3;
-    EXPECT_EQ(OffersOf(*Redrawn(options), problem.costed, budget), offers);
+    EXPECT_EQ(Offers(*Redrawn(options), problem.costed, budget, Random(1)), offers);
   }
 }
 
@@ -55,12 +50,12 @@ TEST(RedrawnSource, OffersTheOtherSourcesPlansFirst) {
   budget.samples = 3;
   const auto list = [] { return MakeHeuristic("list"); };
   const std::vector<Assignment> offers =
-      OffersOf(*MakeRedrawnSource(list(), MakeUniformPolicy(), options), problem.costed, budget);
-  EXPECT_EQ(offers, OffersOf(*list(), problem.costed, budget));  // a quarter of three is none
+      Offers(*MakeRedrawnSource(list(), MakeUniformPolicy(), options), problem.costed, budget, Random(1));
+  EXPECT_EQ(offers, Offers(*list(), problem.costed, budget, Random(1)));  // a quarter of three is none
 
   budget.samples = 8;
   const std::vector<Assignment> more =
-      OffersOf(*MakeRedrawnSource(list(), MakeUniformPolicy(), options), problem.costed, budget);
+      Offers(*MakeRedrawnSource(list(), MakeUniformPolicy(), options), problem.costed, budget, Random(1));
   ASSERT_EQ(more.size(), 3u);
   EXPECT_EQ(more.front(), offers.front());
 }
@@ -74,7 +69,7 @@ TEST(RedrawnSource, KeepsABeginningOfTheBestPlanSoFar) {
     budget.samples = 40;
     RedrawnSourceOptions options;
     options.round = 1;
-    const std::vector<Assignment> offers = OffersOf(*Redrawn(options), problem.costed, budget);
+    const std::vector<Assignment> offers = Offers(*Redrawn(options), problem.costed, budget, Random(1));
     Assignment best;
     double least = 0;
     std::size_t kept = 0;
@@ -104,7 +99,7 @@ TEST(RedrawnSource, BeatsAsManyIndependentDraws) {
     budget.samples = 64;
     const auto best_of = [&](const CandidateSource& source) {
       double least = 0;
-      for (const Assignment& offered : OffersOf(source, problem.costed, budget)) {
+      for (const Assignment& offered : Offers(source, problem.costed, budget, Random(1))) {
         const double makespan = simulator.Makespan(offered);
         if (least == 0 || makespan < least) least = makespan;
       }
@@ -122,7 +117,7 @@ TEST(RedrawnSource, ANothingToPlanStaysOne) {
   const CostedGraph nothing;
   SourceBudget budget;
   budget.samples = 10;
-  EXPECT_EQ(OffersOf(*Redrawn({}), nothing, budget).size(), 1u);
+  EXPECT_EQ(Offers(*Redrawn({}), nothing, budget, Random(1)).size(), 1u);
 }
 
 }  // namespace

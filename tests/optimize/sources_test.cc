@@ -15,19 +15,14 @@
 #include "millrace/policy/message_passing.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/timeline.h"
+#include "tests/reference/offers.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
 namespace {
 
-std::vector<Assignment> Answers(const CandidateSource& source, const CostedGraph& costed, const SourceBudget& budget,
-                                std::uint64_t seed) {
-  std::vector<Assignment> answers;
-  Random random(seed);
-  source.Propose(costed, budget, random, [&answers](Assignment offered) { answers.push_back(std::move(offered)); });
-  return answers;
-}
+using testing::Offers;
 
 // Weights nobody trained, so that the learned sources can be asked in any build.
 class Sources : public ::testing::Test {
@@ -58,7 +53,7 @@ TEST_F(Sources, OfferValidPlansWhichTheSlowSimulatorPricesAlike) {
     budget.samples = 3;
     budget.iterations = 400;
     for (const std::string& name : SourceNames()) {
-      const std::vector<Assignment> answers = Answers(*MakeSource(name, settings_), costed, budget, 5);
+      const std::vector<Assignment> answers = Offers(*MakeSource(name, settings_), costed, budget, Random(5));
       ASSERT_FALSE(answers.empty()) << name;
       for (const Assignment& answer : answers) {
         const Plan plan{costed.groups, answer.placement, answer.sequence};
@@ -67,7 +62,7 @@ TEST_F(Sources, OfferValidPlansWhichTheSlowSimulatorPricesAlike) {
         ASSERT_NEAR(MakeTimeline(costed, answer).makespan, slow, 1e-9 * slow) << name;
         ASSERT_GE(slow, LowerBound(costed) * (1 - 1e-9)) << name;
       }
-      EXPECT_EQ(answers, Answers(*MakeSource(name, settings_), costed, budget, 5)) << name;
+      EXPECT_EQ(answers, Offers(*MakeSource(name, settings_), costed, budget, Random(5))) << name;
     }
   }
 }
@@ -85,7 +80,7 @@ TEST_F(Sources, TheSearchFromSamplesIsNowhereBehindHeft) {
       budget.samples = 4;
       budget.iterations = 100;
       double makespan = std::numeric_limits<double>::infinity();
-      for (const Assignment& answer : Answers(source, costed, budget, seed))
+      for (const Assignment& answer : Offers(source, costed, budget, Random(seed)))
         makespan = std::min(makespan, simulator.Makespan(answer));
       return makespan;
     };

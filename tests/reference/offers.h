@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "millrace/heuristics/candidate_source.h"
+
+// What a source of candidates offers, for tests that look at all of it.
+namespace millrace::testing {
+
+// In the order of the offers, equal ones included.
+inline std::vector<Assignment> Offers(const CandidateSource& source, const CostedGraph& costed,
+                                      const SourceBudget& budget, Random random) {
+  std::vector<Assignment> offers;
+  source.Propose(costed, budget, random, [&offers](Assignment offered) { offers.push_back(std::move(offered)); });
+  return offers;
+}
+
+}  // namespace millrace::testing
