@@ -40,12 +40,9 @@ constexpr Experiment kExperiments[] = {
     {"exactness", "a sampler's exact plan probabilities against its reward", BenchExactness},
 };
 
-std::string ExperimentNames(bool described) {
+std::string ExperimentNames() {
   std::string names;
-  for (const Experiment& experiment : kExperiments) {
-    names += (names.empty() ? "" : described ? "; " : ", ") + std::string(experiment.name);
-    if (described) names += std::string(": ") + experiment.what;
-  }
+  for (const Experiment& experiment : kExperiments) names += (names.empty() ? "" : ", ") + std::string(experiment.name);
   return names;
 }
 
@@ -53,7 +50,7 @@ int RunExperiment(const CommandLine& line, const BenchOptions& options) {
   for (const Experiment& experiment : kExperiments) {
     if (options.name == experiment.name) return experiment.run(line, options);
   }
-  throw InvalidInput("there is no experiment '" + options.name + "'; there are: " + ExperimentNames(false));
+  throw InvalidInput("there is no experiment '" + options.name + "'; there are: " + ExperimentNames());
 }
 
 }  // namespace
@@ -62,7 +59,11 @@ void AddBench(CommandLine& line) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* verb = AddVerb(line, "bench", "Run an experiment and print its tables",
                            [&line, options] { return RunExperiment(line, *options); });
-  verb->add_option("NAME", options->name, ExperimentNames(true))->required();
+  verb->add_option("NAME", options->name, "The experiment, see below")->required();
+  std::string footer = "Experiments:\n";
+  for (const Experiment& experiment : kExperiments)
+    footer += fmt::format("  {:<15} {}\n", experiment.name, experiment.what);
+  verb->footer(footer);
   verb->add_flag("--quick", options->quick, "A tenth of it, or less");
   verb->add_flag("--cpu", options->cpu, "robustness: measured on this CPU, not on simulated targets");
   verb->add_option("--data", options->data, "Folder of graphs made by others (onnx_light, pipedream_profiles)");
@@ -71,6 +72,8 @@ void AddBench(CommandLine& line) {
   verb->add_option("--profile-cache", options->profile_cache,
                    "networks, robustness --cpu: file that keeps op times between runs");
   verb->add_option("--methods", options->methods, "Only these methods, with commas between")->delimiter(',');
+  verb->add_option("--record", options->record,
+                   "quality: file that keeps what was found, so that a run that was cut off goes on where it was");
   SamplerSettings& sampler = options->sampler;
   verb->add_option("--weights", sampler.weights,
                    "Weights of the gflownet; without it the ones that came with Millrace");

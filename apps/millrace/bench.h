@@ -18,6 +18,7 @@ struct BenchOptions {
   std::vector<std::string> models;  // only these networks
   std::string profile_cache;
   std::vector<std::string> methods;  // only these
+  std::string record;                // quality: file of what was found so far
   SamplerSettings sampler;
   double finetune = 0;                 // quality, go-...: seconds of fine-tuning a graph; 0: without that method
   std::string go_weights;              // of the one-shot policy

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "millrace/bench.h"
 #include "millrace/bench_output.h"
@@ -37,6 +40,18 @@ QualityMethod FinetunedMethod(const BenchOptions& options, const std::string& fo
   return method;
 }
 
+// All that the plans of a graph depend on beside the program.
+std::string SettingsOf(const CommandLine& line, const BenchOptions& options,
+                       const std::vector<QualityMethod>& methods) {
+  std::vector<std::string> names;
+  names.reserve(methods.size());
+  for (const QualityMethod& method : methods) names.push_back(method.method.name);
+  return fmt::format("seed {}; weights {}; temperatures {}; sample share {}; polish temperature {}; finetune {} s; {}",
+                     line.common.seed, WeightsOf({options.sampler.weights, {}, 1}),
+                     fmt::join(options.sampler.temperatures, " "), options.sampler.sample_share,
+                     options.sampler.polish_temperature, options.finetune, fmt::join(names, ", "));
+}
+
 }  // namespace
 
 int BenchQuality(const CommandLine& line, const BenchOptions& options) {
@@ -53,9 +68,16 @@ int BenchQuality(const CommandLine& line, const BenchOptions& options) {
   account.Note(fmt::format("Weights: {}; share of time for samples {}, first temperature of the search {}.",
                            options.sampler.weights.empty() ? "as shipped" : options.sampler.weights,
                            options.sampler.sample_share, options.sampler.polish_temperature));
+  std::optional<QualityRecord> record;
+  if (!options.record.empty()) {
+    record.emplace(options.record, SettingsOf(line, options, methods), methods.size());
+    account.Note(
+        fmt::format("{} of the graphs were in {}; the time is that of the others.", record->Size(), options.record));
+  }
   ProgressBar bar(line.common.quiet);
-  const QualityResult result = RunQuality(instances, methods, threads, line.common.seed,
-                                          [&bar](int done, int total) { bar.Show("graphs", done, total); });
+  const QualityResult result = RunQuality(
+      instances, methods, threads, line.common.seed, [&bar](int done, int total) { bar.Show("graphs", done, total); },
+      record ? &*record : nullptr);
   bar.Clear();
   account.Print(QualityTables(result));
   return 0;

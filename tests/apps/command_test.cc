@@ -301,6 +301,10 @@ TEST_F(Command, PrintsExperimentsAsTablesThatNameCommandMachineAndSeed) {
   EXPECT_EQ(object["tables"]["overall"].size(), 2u);
   EXPECT_EQ(object["tables"]["instances"].size(), 36u);
   EXPECT_GE(object["processors"], 1);
+  const std::string recorded = "bench quality --quick --methods heft,heuristics --record record.json --json";
+  const Json first = Do(recorded).json();
+  EXPECT_EQ(Do(recorded).json()["tables"], first["tables"]) << "seconds too: nothing was run anew";
+  Refuses("bench quality --quick --methods heft --record record.json", "record.json");
   Refuses("bench magic", "'magic'");
   Refuses("bench quality --methods magic", "'magic'");
   Refuses("bench ablation", "--runs");

@@ -23,11 +23,10 @@ bool InScope(QualityScope scope, const QualityInstance& instance) {
   return true;
 }
 
-std::vector<std::optional<QualityOutcome>> RunInstance(const QualityInstance& instance,
-                                                       const std::vector<QualityMethod>& methods,
-                                                       const Random& random) {
+QualityOutcomes RunInstance(const QualityInstance& instance, const std::vector<QualityMethod>& methods,
+                            const Random& random) {
   const CostedGraph costed = MakeQualityProblem(instance);
-  std::vector<std::optional<QualityOutcome>> outcomes(methods.size());
+  QualityOutcomes outcomes(methods.size());
   for (std::size_t m = 0; m < methods.size(); ++m) {
     StopIfInterrupted();
     if (!InScope(methods[m].scope, instance)) continue;
@@ -46,7 +45,7 @@ std::vector<std::optional<QualityOutcome>> RunInstance(const QualityInstance& in
 }  // namespace
 
 QualityResult RunQuality(const std::vector<QualityInstance>& instances, std::vector<QualityMethod> methods, int threads,
-                         std::uint64_t seed, const std::function<void(int, int)>& progress) {
+                         std::uint64_t seed, const std::function<void(int, int)>& progress, QualityRecord* record) {
   QualityResult result;
   result.methods = std::move(methods);
   result.instances = instances;
@@ -55,7 +54,10 @@ QualityResult RunQuality(const std::vector<QualityInstance>& instances, std::vec
   RunTasks(
       instances.size(), threads,
       [&](std::size_t i) {
-        result.outcomes[i] = RunInstance(instances[i], result.methods, random.Fork(instances[i].seed));
+        const std::uint64_t instance = instances[i].seed;
+        const std::optional<QualityOutcomes> recorded = record ? record->Find(instance) : std::nullopt;
+        result.outcomes[i] = recorded ? *recorded : RunInstance(instances[i], result.methods, random.Fork(instance));
+        if (record && !recorded) record->Add(instance, result.outcomes[i]);
       },
       progress);
   return result;

@@ -11,6 +11,7 @@
 
 #include "millrace/experiments/method.h"
 #include "millrace/experiments/quality_grid.h"
+#include "millrace/experiments/quality_record.h"
 #include "millrace/experiments/table.h"
 
 // How good the plans of every method are, by the proxy, over the quality grid. Seconds.
@@ -32,22 +33,19 @@ struct QualityMethod {
   std::function<std::shared_ptr<const CandidateSource>(const QualityInstance&)> adapt = {};
 };
 
-struct QualityOutcome {
-  double makespan = 0;
-  double seconds = 0;
-};
-
 struct QualityResult {
   std::vector<QualityMethod> methods;  // the first is the reference that others are held against
   std::vector<QualityInstance> instances;
-  std::vector<std::vector<std::optional<QualityOutcome>>> outcomes;  // by instance, by method
+  std::vector<QualityOutcomes> outcomes;  // by instance
 };
 
 // Every method on every instance, `threads` instances at once. Methods of one instance run one after the other on one
 // thread, so that at most as many are timed as there are processors if threads does not exceed these. What has no time
-// limit is the same at any number of threads. `progress` is told (done, total) instances. Throws Interrupted.
+// limit is the same at any number of threads. `progress` is told (done, total) instances. Instances that the record, if
+// one is given, has are taken from it, the others added to it. Throws Interrupted.
 QualityResult RunQuality(const std::vector<QualityInstance>& instances, std::vector<QualityMethod> methods, int threads,
-                         std::uint64_t seed, const std::function<void(int, int)>& progress);
+                         std::uint64_t seed, const std::function<void(int, int)>& progress,
+                         QualityRecord* record = nullptr);
 
 // "overall": a row per method: how many times faster than the reference (geometric mean), the share of the gap from the
 // reference to the best known plan that is closed (mean, median and pooled, over instances where there is one), worst
