@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "millrace/bench.h"
 #include "millrace/bench_output.h"
 #include "millrace/experiments/quality_methods.h"
+#include "millrace/formats/atomic_file.h"
 #include "millrace/optimize/sources.h"
 #include "millrace/report/progress_bar.h"
 #include "millrace/scratch_folder.h"
@@ -40,16 +42,18 @@ QualityMethod FinetunedMethod(const BenchOptions& options, const std::string& fo
   return method;
 }
 
-// All that the plans of a graph depend on beside the program.
+// All that the plans of a graph depend on beside the program. Weights by content: a training may have replaced the
+// file.
 std::string SettingsOf(const CommandLine& line, const BenchOptions& options,
                        const std::vector<QualityMethod>& methods) {
   std::vector<std::string> names;
   names.reserve(methods.size());
   for (const QualityMethod& method : methods) names.push_back(method.method.name);
-  return fmt::format("seed {}; weights {}; temperatures {}; sample share {}; polish temperature {}; finetune {} s; {}",
-                     line.common.seed, WeightsOf({options.sampler.weights, {}, 1}),
-                     fmt::join(options.sampler.temperatures, " "), options.sampler.sample_share,
-                     options.sampler.polish_temperature, options.finetune, fmt::join(names, ", "));
+  const std::string weights = ReadWholeFile(WeightsOf({options.sampler.weights, {}, 1}));
+  return fmt::format(
+      "seed {}; weights {:016x}; temperatures {}; sample share {}; polish temperature {}; finetune {} s; {}",
+      line.common.seed, std::hash<std::string>()(weights), fmt::join(options.sampler.temperatures, " "),
+      options.sampler.sample_share, options.sampler.polish_temperature, options.finetune, fmt::join(names, ", "));
 }
 
 }  // namespace
