@@ -75,8 +75,8 @@ int BenchQuality(const CommandLine& line, const BenchOptions& options) {
   std::optional<QualityRecord> record;
   if (!options.record.empty()) {
     record.emplace(options.record, SettingsOf(line, options, methods), methods.size());
-    account.Note(
-        fmt::format("{} of the graphs were in {}; the time is that of the others.", record->Size(), options.record));
+    account.Note(fmt::format("{} had {} graphs when this began; the time is that of what was added.", options.record,
+                             record->Size()));
   }
   ProgressBar bar(line.common.quiet);
   const QualityResult result = RunQuality(

@@ -3,11 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -15,6 +12,8 @@
 #include "millrace/experiments/quality.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/heuristics/chained_source.h"
+#include "tests/formats/refusal.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace {
 namespace {
@@ -24,26 +23,16 @@ using ::testing::HasSubstr;
 
 class QualityRecords : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = ::testing::TempDir() + "quality-XXXXXX";
-    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
-    path_ = folder_ + "/record.json";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   void Refuses(const std::string& text, const std::string& complaint) const {
-    std::ofstream(path_) << text;
-    try {
-      QualityRecord(path_, "seed 1", 2);
-      ADD_FAILURE() << text;
-    } catch (const InvalidInput& error) {
-      EXPECT_THAT(error.what(), AllOf(HasSubstr(path_), HasSubstr(complaint)));
-    }
+    folder_.Write("record.json", text);
+    EXPECT_THAT(testing::RefusalOf([this] { QualityRecord(path_, "seed 1", 2); }),
+                AllOf(HasSubstr(path_), HasSubstr(complaint)))
+        << text;
     EXPECT_EQ(ReadWholeFile(path_), text);
   }
 
-  std::string folder_;
-  std::string path_;
+  testing::TemporaryFolder folder_;
+  std::string path_ = folder_.Path("record.json");
 };
 
 TEST_F(QualityRecords, GiveBackWhatWasAddedToTheLastBit) {
@@ -85,7 +74,7 @@ TEST_F(QualityRecords, ThatCannotBeReadAreRefusedWithTheirPlace) {
 }
 
 TEST_F(QualityRecords, ThatCannotBeWrittenFailTheRunAndNameTheFile) {
-  QualityRecord record(folder_ + "/none/record.json", "seed 1", 1);
+  QualityRecord record(folder_.Path("none/record.json"), "seed 1", 1);
   try {
     record.Add(7, {std::nullopt});
     FAIL();

@@ -13,6 +13,7 @@
 #include "millrace/machine/preset.h"
 #include "millrace/plan/hash.h"
 #include "tests/formats/refusal.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace {
 namespace {
@@ -25,22 +26,13 @@ using ::testing::StartsWith;
 // A folder of its own for each test, gone afterwards.
 class Files : public ::testing::Test {
  protected:
-  Files() {
-    std::string name = (std::filesystem::temp_directory_path() / "millrace-files-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~Files() override { std::filesystem::remove_all(folder_); }
-
-  std::string In(const std::string& name) const { return (folder_ / name).string(); }
-  std::string Put(const std::string& name, const std::string& content) const {
-    std::ofstream(In(name), std::ios::binary) << content;
-    return In(name);
-  }
+  std::string In(const std::string& name) const { return folder_.Path(name); }
+  std::string Put(const std::string& name, const std::string& content) const { return folder_.Write(name, content); }
   std::ptrdiff_t Count() const {
-    return std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator());
+    return std::distance(std::filesystem::directory_iterator(folder_.path()), std::filesystem::directory_iterator());
   }
 
-  std::filesystem::path folder_;
+  testing::TemporaryFolder folder_;
 };
 
 ComputationGraph TwoOps() {
@@ -94,7 +86,7 @@ TEST_F(Files, GoIntoADeviceWithoutReplacingIt) {
 
 TEST_F(Files, ThatCannotBeReadAreBadInput) {
   EXPECT_THAT(RefusalOf([&] { ReadWholeFile(In("none")); }), StartsWith(In("none") + ": could not be read"));
-  EXPECT_THAT(RefusalOf([&] { ReadWholeFile(folder_.string()); }), HasSubstr("is a folder"));
+  EXPECT_THAT(RefusalOf([&] { ReadWholeFile(folder_.path().string()); }), HasSubstr("is a folder"));
   Put("f", "12345");
   EXPECT_THAT(RefusalOf([&] { ReadWholeFile(In("f"), 4); }), HasSubstr("larger than 4 bytes"));
   EXPECT_EQ(ReadWholeFile(In("f"), 5), "12345");

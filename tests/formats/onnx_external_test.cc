@@ -6,6 +6,7 @@
 
 #include "millrace/errors/errors.h"
 #include "tests/formats/onnx_sample.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace::testing {
 namespace {
@@ -34,7 +35,7 @@ std::string FourFloats() {
   return std::string(reinterpret_cast<const char*>(values.data()), 16);
 }
 
-std::string ComplaintIn(const Folder& folder, const std::map<std::string, std::string>& entries) {
+std::string ComplaintIn(const TemporaryFolder& folder, const std::map<std::string, std::string>& entries) {
   folder.Write("model.onnx", WithExternal(entries).SerializeAsString());
   try {
     ReadOnnx(folder.Path("model.onnx"));
@@ -45,7 +46,7 @@ std::string ComplaintIn(const Folder& folder, const std::map<std::string, std::s
 }
 
 TEST(OnnxExternalData, IsReadFromBesideTheModel) {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.Write("weights.bin", "four" + FourFloats());
   folder.Write("model.onnx",
                WithExternal({{"location", "weights.bin"}, {"offset", "4"}, {"length", "16"}}).SerializeAsString());
@@ -57,13 +58,13 @@ TEST(OnnxExternalData, IsReadFromBesideTheModel) {
 }
 
 TEST(OnnxExternalData, NeedsNoLengthAndNoOffset) {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.Write("weights.bin", FourFloats());
   EXPECT_EQ(ComplaintIn(folder, {{"location", "weights.bin"}}), "");
 }
 
 TEST(OnnxExternalData, IsRefusedWhereTheFileIsMissingOrShort) {
-  const Folder folder;
+  const TemporaryFolder folder;
   EXPECT_THAT(ComplaintIn(folder, {{"location", "weights.bin"}}), HasSubstr("weights.bin' is missing"));
   folder.Write("weights.bin", "short");
   EXPECT_THAT(ComplaintIn(folder, {{"location", "weights.bin"}}), HasSubstr("too short"));
@@ -74,9 +75,9 @@ TEST(OnnxExternalData, IsRefusedWhereTheFileIsMissingOrShort) {
 }
 
 TEST(OnnxExternalData, NeverLeavesTheModelsFolder) {
-  const Folder outside;
+  const TemporaryFolder outside;
   outside.Write("secret", FourFloats());
-  const Folder folder;
+  const TemporaryFolder folder;
   std::filesystem::create_symlink(outside.Path("secret"), folder.Path("link"));
   std::filesystem::create_directory(folder.Path("inner"));
   for (const std::string& location : {outside.Path("secret"), std::string("../x"), std::string("inner/../../x"),

@@ -9,6 +9,7 @@
 #include "millrace/formats/onnx_import.h"
 #include "millrace/formats/onnx_write.h"
 #include "tests/formats/onnx_sample.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace::testing {
 namespace {
@@ -257,7 +258,7 @@ TEST(OnnxRead, KeepsNodesThatMakeAnOutputEvenWhereTheyCouldBeFolded) {
 }
 
 TEST(OnnxRead, NamesTheFileInEveryComplaint) {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.Write("empty.onnx", "");
   for (const std::string& path : {folder.Path("empty.onnx"), folder.Path("missing.onnx"), folder.Path("")}) {
     try {
@@ -270,7 +271,7 @@ TEST(OnnxRead, NamesTheFileInEveryComplaint) {
 }
 
 TEST(OnnxRead, NamesAModelWithoutANameAfterItsFile) {
-  const Folder folder;
+  const TemporaryFolder folder;
   MessageBuilder builder = SmallNetwork();
   builder.message.mutable_graph()->clear_name();
   folder.Write("tower.onnx", builder.message.SerializeAsString());

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/formats/onnx_sample.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/onnx_import.h"
@@ -204,21 +200,6 @@ Model RandomModel(Random& random, int nodes) {
     }
   }
   return model;
-}
-
-Folder::Folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "millrace-onnx-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw WorkFailed("no folder for the test");
-  path_ = name;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-void Folder::Write(const std::string& file, const std::string& content) const {
-  std::ofstream(Path(file), std::ios::binary) << content;
 }
 
 }  // namespace millrace::testing

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -42,20 +41,5 @@ std::string Complaint(const onnx::ModelProto& message, const OnnxReadOptions& op
 
 // A clean model of `nodes` nodes on 4x4 matrices: branches, joins, splits, dense and filled constants.
 Model RandomModel(Random& random, int nodes);
-
-// A folder of its own for one test, removed with the object.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string Path(const std::string& file) const { return (path_ / file).string(); }
-  void Write(const std::string& file, const std::string& content) const;
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace millrace::testing

@@ -11,6 +11,7 @@
 #include "millrace/formats/onnx_import.h"
 #include "millrace/plan/hash.h"
 #include "tests/formats/onnx_sample.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace::testing {
 namespace {
@@ -79,7 +80,7 @@ TEST(OnnxWrite, RefusesAModelOverTwoGigabytes) {
 }
 
 TEST(OnnxTensor, ComesBackFromItsFileForEveryType) {
-  const Folder folder;
+  const TemporaryFolder folder;
   Random random(5);
   for (const DataType type : {DataType::kFloat32, DataType::kFloat64, DataType::kFloat16, DataType::kBfloat16,
                               DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64, DataType::kUint8,
@@ -98,7 +99,7 @@ TEST(OnnxTensor, ComesBackFromItsFileForEveryType) {
 }
 
 TEST(OnnxTensor, IsRefusedWhereTheFileIsNone) {
-  const Folder folder;
+  const TemporaryFolder folder;
   for (const std::string& content : {std::string(), std::string("garbage"), std::string(100, '\xff')}) {
     folder.Write("t.pb", content);
     try {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include <thread>
 
 #include "millrace/machine/cgroup.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace {
 namespace {
@@ -70,19 +70,13 @@ TEST(DetectHost, KeepsToANarrowerAffinity) {
 // A made-up /proc and /sys.
 class Cgroup : public ::testing::Test {
  protected:
-  Cgroup() {
-    std::string name = (std::filesystem::temp_directory_path() / "millrace-cgroup-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
-  }
-  ~Cgroup() override { std::filesystem::remove_all(root_); }
-
   void Put(const std::string& path, const std::string& content) const {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << content;
+    std::filesystem::create_directories((root_.path() / path).parent_path());
+    std::ofstream(root_.path() / path) << content;
   }
-  CgroupLimits Read() const { return ReadCgroupLimits(root_.string()); }
+  CgroupLimits Read() const { return ReadCgroupLimits(root_.path().string()); }
 
-  std::filesystem::path root_;
+  testing::TemporaryFolder root_;
 };
 
 TEST_F(Cgroup, WithoutAnyFilesLimitsNothing) {

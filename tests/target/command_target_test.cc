@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "millrace/errors/interrupt.h"
 #include "millrace/formats/plan_json.h"
 #include "millrace/plan/hash.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace {
 namespace {
@@ -36,17 +36,14 @@ ComputationGraph OneOp() {
 class CommandTargets : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = ::testing::TempDir() + "command-XXXXXX";
-    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     machine_.devices.push_back({"d", "cpu", {0}, 1, 1, std::nullopt, 0});
     context_.graph = &graph_;
     context_.machine = &machine_;
     context_.seed = 5;
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string Script(const std::string& body) const {
-    const std::string path = folder_ + "/script";
+    const std::string path = folder_.Path("script");
     std::ofstream(path) << "#!/bin/sh\n" << body << "\n";
     chmod(path.c_str(), 0700);
     return path;
@@ -69,7 +66,7 @@ class CommandTargets : public ::testing::Test {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
   }
 
-  std::string folder_;
+  testing::TemporaryFolder folder_;
   ComputationGraph graph_ = OneOp();
   Machine machine_;
   TargetContext context_;
@@ -121,8 +118,8 @@ TEST_F(CommandTargets, KeepTheTargetsPromises) {
 }
 
 TEST_F(CommandTargets, HandOverAPlanThatCanBeLoaded) {
-  Run("cmd:" + Script("cp \"$2\" " + folder_ + "/copy; echo 1") + " 'first argument'");
-  const PlanRecord record = LoadPlan(folder_ + "/copy", graph_);
+  Run("cmd:" + Script("cp \"$2\" " + folder_.Path("copy") + "; echo 1") + " 'first argument'");
+  const PlanRecord record = LoadPlan(folder_.Path("copy"), graph_);
   EXPECT_EQ(record.plan, plan_);
   EXPECT_EQ(record.graph_hash, GraphHash(graph_));
   EXPECT_EQ(record.machine, machine_);
@@ -137,10 +134,10 @@ TEST_F(CommandTargets, PutThePlanWhereTheWordsWantIt) {
 }
 
 TEST_F(CommandTargets, LeaveNoPlanBehind) {
-  const std::string words = "cmd:" + Script("echo \"$1\" > " + folder_ + "/path; echo 1");
+  const std::string words = "cmd:" + Script("echo \"$1\" > " + folder_.Path("path") + "; echo 1");
   Run(words);
   std::string path;
-  std::getline(std::ifstream(folder_ + "/path"), path);
+  std::getline(std::ifstream(folder_.Path("path")), path);
   ASSERT_FALSE(path.empty());
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(path).parent_path()));
@@ -159,7 +156,7 @@ TEST_F(CommandTargets, FailWithTheLastWordsOfACommandThatFails) {
       ::testing::AllOf(HasSubstr("exit status 3"), HasSubstr("no such board"), ::testing::Not(HasSubstr("first"))));
   EXPECT_THAT(Failure("echo 1; kill -SEGV $$"), HasSubstr("signal 11"));
   try {
-    Run("cmd:" + folder_ + "/nothing-here");
+    Run("cmd:" + folder_.Path("nothing-here"));
     FAIL();
   } catch (const MeasurementFailed& failure) {
     EXPECT_THAT(failure.what(), HasSubstr("cannot be started"));
@@ -171,11 +168,12 @@ TEST_F(CommandTargets, KillACommandThatTakesTooLongWithAllItStarted) {
   options.timeout_seconds = 0.3;
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(
-      Failure("echo 1; sleep 1000 & echo $! > " + folder_ + "/pid; trap '' TERM INT; sleep 1000; echo 2", options),
+      Failure("echo 1; sleep 1000 & echo $! > " + folder_.Path("pid") + "; trap '' TERM INT; sleep 1000; echo 2",
+              options),
       HasSubstr("within 0.3 seconds"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   pid_t sleeper = 0;
-  std::ifstream(folder_ + "/pid") >> sleeper;
+  std::ifstream(folder_.Path("pid")) >> sleeper;
   ASSERT_GT(sleeper, 0);
   // Orphans are reaped by somebody else, when they get to it; until then they are zombies, which is dead enough.
   bool alive = true;
@@ -225,14 +223,15 @@ TEST_F(CommandTargets, LeaveNeitherZombiesNorDescriptors) {
   const std::size_t before = OpenDescriptors();
   for (int i = 0; i < 10; ++i) Run(words);
   for (int i = 0; i < 5; ++i) Failure("exit 1");
-  EXPECT_THROW(Run("cmd:" + folder_ + "/nothing-here"), MeasurementFailed);
+  EXPECT_THROW(Run("cmd:" + folder_.Path("nothing-here")), MeasurementFailed);
   EXPECT_EQ(OpenDescriptors(), before);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // there are no children at all
   EXPECT_EQ(errno, ECHILD);
 }
 
 TEST_F(CommandTargets, StopAtOnceWhenTheUserAsksTo) {
-  const std::string words = "cmd:" + Script("echo $$ > " + folder_ + "/pid; kill -INT $PPID; sleep 1000; echo 1");
+  const std::string words =
+      "cmd:" + Script("echo $$ > " + folder_.Path("pid") + "; kill -INT $PPID; sleep 1000; echo 1");
   const pid_t run = fork();  // being interrupted cannot be taken back, so it happens to a process of its own
   ASSERT_GE(run, 0);
   if (run == 0) {
@@ -251,7 +250,7 @@ TEST_F(CommandTargets, StopAtOnceWhenTheUserAsksTo) {
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
   pid_t script = 0;
-  std::ifstream(folder_ + "/pid") >> script;
+  std::ifstream(folder_.Path("pid")) >> script;
   ASSERT_GT(script, 0);
   EXPECT_EQ(kill(script, 0), -1);
 }

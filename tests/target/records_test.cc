@@ -3,31 +3,23 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <set>
 #include <sstream>
 
 #include "millrace/errors/errors.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace {
 namespace {
 
 class RecordsFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = ::testing::TempDir() + "records-XXXXXX";
-    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
-    path_ = folder_ + "/records.jsonl";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string Text() const {
     std::ifstream file(path_, std::ios::binary);
     std::stringstream text;
@@ -36,7 +28,8 @@ class RecordsFile : public ::testing::Test {
   }
   void Write(const std::string& text) const { std::ofstream(path_, std::ios::binary) << text; }
 
-  std::string folder_, path_;
+  testing::TemporaryFolder folder_;
+  std::string path_ = folder_.Path("records.jsonl");
 };
 
 Record Example(const std::string& plan, double median = 0.25) {
@@ -173,15 +166,15 @@ TEST_F(RecordsFile, KeepsTheLinesOfTwoProcessesApart) {
 }
 
 TEST_F(RecordsFile, SaysWhichFileCannotBeWrittenOrRead) {
-  Records records(folder_ + "/nowhere/records.jsonl");
+  Records records(folder_.Path("nowhere/records.jsonl"));
   try {
     records.Append(Example("a"));
     FAIL();
   } catch (const WorkFailed& failure) {
-    EXPECT_THAT(failure.what(), ::testing::HasSubstr(folder_ + "/nowhere/records.jsonl"));
+    EXPECT_THAT(failure.what(), ::testing::HasSubstr(folder_.Path("nowhere/records.jsonl")));
   }
   EXPECT_TRUE(records.all().empty());
-  EXPECT_THROW(Records{folder_}, InvalidInput);
+  EXPECT_THROW(Records{folder_.path().string()}, InvalidInput);
 }
 
 }  // namespace

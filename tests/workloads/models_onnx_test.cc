@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
-#include <filesystem>
 
 #include "millrace/formats/model_graph.h"
 #include "millrace/formats/onnx_read.h"
 #include "millrace/formats/onnx_write.h"
 #include "millrace/workloads/models.h"
+#include "tests/reference/temporary_folder.h"
 #include "tests/workloads/small_models.h"
 
 namespace millrace {
 namespace {
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "millrace-models-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = pattern;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string File(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Names and shapes of the values in this order, constants told apart.
 using Described = std::vector<std::tuple<std::string, DataType, Shape, bool>>;
@@ -91,8 +76,8 @@ void ExpectSameModel(const Model& written, const Model& read) {
 
 // There and back. The reader infers shapes with libonnx and takes the file's own only where that is stuck.
 void ExpectSameAfterWriting(const Model& model) {
-  const Folder folder;
-  const std::string path = folder.File("model.onnx");
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.Path("model.onnx");
   WriteOnnx(model, path);
   std::vector<std::string> warnings;
   const Model read = ReadOnnx(path, {}, &warnings);

@@ -30,15 +30,13 @@ QualityOutcomes OutcomesOf(const JsonPlace& list, std::size_t num_methods) {
 }
 
 void AppendOutcomes(std::string& out, const QualityOutcomes& outcomes) {
-  const char* separator = "[";
-  for (const std::optional<QualityOutcome>& outcome : outcomes) {
-    out += separator;
-    separator = ",";
-    out += '[';
-    if (outcome) {
-      AppendJsonNumber(out, outcome->makespan);
+  out += '[';
+  for (std::size_t m = 0; m < outcomes.size(); ++m) {
+    out += m == 0 ? "[" : ",[";
+    if (outcomes[m]) {
+      AppendJsonNumber(out, outcomes[m]->makespan);
       out += ',';
-      AppendJsonNumber(out, outcome->seconds);
+      AppendJsonNumber(out, outcomes[m]->seconds);
     }
     out += ']';
   }
@@ -66,7 +64,7 @@ QualityRecord::QualityRecord(std::string path, std::string settings, std::size_t
       outcomes_[instance.Member("seed").Unsigned()] = OutcomesOf(instance.Member("outcomes"), num_methods);
     }
   } catch (const InvalidInput& complaint) {
-    throw InvalidInput(fmt::format("{}: {}", path_, complaint.what()));
+    throw complaint.InFile(path_);
   }
 }
 
