@@ -9,15 +9,17 @@
 #include <string>
 #include <utility>
 
+#include "json_lines.h"
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/json_write.h"
 #include "millrace/formats/load.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
-#include "millrace/policy/model_file.h"
-#include "millrace/train/finetune.h"
+#include "millrace/network/model_file.h"
+#include "millrace/train/gflownet/finetune.h"
 #include "seconds.h"
+#include "setting_options.h"
 
 namespace millrace::cli {
 
@@ -34,7 +36,7 @@ struct FinetuneRequest {
 
 namespace {
 
-// Its groups are kept, and it is an example itself.
+// Its groups are kept, and it is a demonstration itself.
 Plan PlanOf(const FinetuneRequest& r, const ComputationGraph& graph, const Machine& machine) {
   if (r.plan.empty()) return {.groups = SingleOpGroups(graph), .placement = {}, .sequence = {}};
   PlanReading reading;
@@ -43,23 +45,15 @@ Plan PlanOf(const FinetuneRequest& r, const ComputationGraph& graph, const Machi
 }
 
 void PrintSummary(const FinetuneRequest& r, const Finetuned& tuned, double reference) {
-  const auto number = [](double value) {
-    std::string text;
-    AppendJsonNumber(text, value);
-    return text;
-  };
   std::string output;
   AppendJsonText(output, r.output);
-  const std::string line = fmt::format(
+  PrintLine(fmt::format(
       R"({{"output":{},"updates":{},"seconds":{},"heft_seconds":{},"samples":{},"best_before_seconds":{},)"
-      R"("best_after_seconds":{},"mean_before_seconds":{},"mean_after_seconds":{},"best_found_seconds":{}}})"
-      "\n",
-      output, tuned.updates, number(tuned.seconds), number(reference), r.settings.evaluation_samples,
-      number(tuned.before.best), number(tuned.after.best), number(tuned.before.mean), number(tuned.after.mean),
-      number(tuned.plans.front().makespan));
-  if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) {
-    throw WorkFailed("stdout: could not write the result");
-  }
+      R"("best_after_seconds":{},"mean_before_seconds":{},"mean_after_seconds":{},"best_found_seconds":{}}})",
+      output, tuned.updates, JsonNumberOrNull(tuned.seconds), JsonNumberOrNull(reference),
+      r.settings.evaluation_samples, JsonNumberOrNull(tuned.before.best), JsonNumberOrNull(tuned.after.best),
+      JsonNumberOrNull(tuned.before.mean), JsonNumberOrNull(tuned.after.mean),
+      JsonNumberOrNull(tuned.plans.front().makespan)));
 }
 
 }  // namespace
@@ -72,23 +66,20 @@ FinetuneCommand::FinetuneCommand() : request_(std::make_unique<FinetuneRequest>(
   app_.add_option("--machine", r.machine, "Machine file or preset")->required();
   app_.add_option(
       "--plan", r.plan,
-      "Plan, of any method, whose fusion groups are kept and which is the first example; default: every op by itself");
+      "Plan, of any method, whose fusion groups are kept and which is imitated; default: every op by itself");
   app_.add_option("--start", r.start, "Weights to start from; default: those that came with Millrace");
   app_.add_option("-o,--output", r.output, "Weights file (.safetensors)")->required();
   app_.add_option("--seconds", s.seconds, "Seconds it may take")->check(PositiveSeconds());
   app_.add_option("--updates", s.updates, "Updates it may take: deterministic without --seconds")
       ->check(CLI::Range(0, 1'000'000'000));
   app_.add_option("--seed", s.seed, "Same seed, same weights")->capture_default_str();
-  app_.add_option("--threads", s.threads, "Threads that draw plans")->check(CLI::Range(1, 4096))->capture_default_str();
+  app_.add_option("--threads", s.threads, "Threads that sample plans")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
   app_.add_option("--torch-threads", s.torch_threads, "Threads of libtorch")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  app_.add_option("--replay-weight", s.replay_weight, "Weight of the best plans found as examples; 0: none")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str();
-  app_.add_option("--learning-rate", s.learning_rate, "Of the first update")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+  AddSettingOptions(app_, TableOf(s));
   app_.add_flag("--json", r.json, "Print one JSON object on stdout at the end");
   app_.add_flag("-q,--quiet", r.quiet, "Say nothing but errors");
 }
@@ -102,7 +93,7 @@ int FinetuneCommand::Run() const {
   const Machine machine = LoadMachine(r.machine);
   Plan plan = PlanOf(r, graph, machine);
   FinetuneSettings settings = r.settings;
-  if (!plan.placement.empty()) settings.examples.push_back({std::move(plan.placement), std::move(plan.sequence)});
+  if (!plan.placement.empty()) settings.demonstrations.push_back({std::move(plan.placement), std::move(plan.sequence)});
   const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), std::move(plan.groups));
   const Environment environment(costed);
   const Weights start = ReadWeights(r.start.empty() ? FindModelFile("gflownet.safetensors") : r.start);

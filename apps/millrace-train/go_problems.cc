@@ -30,10 +30,10 @@ Machine MachineNamed(const std::string& words) {
 
 }  // namespace
 
-std::vector<GoProblem> MakeGoProblems(const std::vector<std::string>& workloads,
-                                      const std::vector<std::string>& machines,
-                                      const std::vector<std::string>& without) {
-  std::vector<GoProblem> problems;
+std::vector<GoTrainingProblem> MakeGoProblems(const std::vector<std::string>& workloads,
+                                              const std::vector<std::string>& machines,
+                                              const std::vector<std::string>& without) {
+  std::vector<GoTrainingProblem> problems;
   for (const std::string& words : workloads) {
     for (const GoWorkload& workload : Named(words)) {
       if (std::find(without.begin(), without.end(), workload.family) != without.end()) continue;

@@ -4,12 +4,11 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <optional>
 #include <string>
 
+#include "json_lines.h"
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
@@ -17,11 +16,12 @@
 #include "millrace/formats/load.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
-#include "millrace/heuristics/fusion.h"
+#include "millrace/fusion/greedy_fusion.h"
 #include "millrace/plan/hash.h"
 #include "millrace/simulate/timeline.h"
-#include "millrace/train/hdp.h"
+#include "millrace/train/hdp/trainer.h"
 #include "seconds.h"
+#include "setting_options.h"
 
 namespace millrace::cli {
 
@@ -38,18 +38,12 @@ struct HdpRequest {
 
 namespace {
 
-std::string Number(double value) {
-  std::string text;
-  AppendJsonNumber(text, value);
-  return text;
-}
-
 // Numbers only: null where nothing fitted in memory yet.
 std::string Line(const HdpProgress& progress) {
   return fmt::format(R"({{"updates":{},"evaluations":{},"seconds":{},"best_seconds":{},"mean_seconds":{}}})",
-                     progress.updates, progress.evaluations, Number(progress.seconds),
-                     std::isfinite(progress.best_seconds) ? Number(progress.best_seconds) : "null",
-                     progress.mean_seconds > 0 ? Number(progress.mean_seconds) : "null");
+                     progress.updates, progress.evaluations, JsonNumberOrNull(progress.seconds),
+                     JsonNumberOrNull(progress.best_seconds),
+                     progress.mean_seconds > 0 ? JsonNumberOrNull(progress.mean_seconds) : "null");
 }
 
 std::string PlanFile(const HdpRequest& r, const ComputationGraph& graph, const Machine& machine,
@@ -83,15 +77,8 @@ HdpCommand::HdpCommand() : request_(std::make_unique<HdpRequest>()) {
       ->check(CLI::Range(1, 1'000'000'000));
   app_.add_option("--time-limit", s.seconds, "Seconds it may take")->check(PositiveSeconds());
   app_.add_option("--seed", s.seed, "Same seed, same plan")->capture_default_str();
-  app_.add_option("--groups", s.groups, "Groups that ops are put into")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app_.add_option("--samples", s.samples, "Plans tried per update")->check(CLI::Range(2, 4096))->capture_default_str();
-  app_.add_option("--learning-rate", s.learning_rate, "Of Adam")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-  app_.add_option("--entropy-bonus", s.entropy_bonus, "At the start")
-      ->check(CLI::Range(0.0, 10.0))
-      ->capture_default_str();
-  app_.add_option("--threads", s.threads, "Threads that judge plans")
+  AddSettingOptions(app_, TableOf(s));
+  app_.add_option("--threads", s.threads, "Threads that evaluate plans")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   app_.add_option("--torch-threads", s.torch_threads, "Threads of libtorch")
@@ -110,17 +97,11 @@ int HdpCommand::Run() const {
   const Machine machine = LoadMachine(r.machine);
   const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine),
                                              r.fusion == "greedy" ? GreedyFusion(graph) : SingleOpGroups(graph));
-  std::ofstream log;
-  if (!r.log.empty()) {
-    log.open(r.log, std::ios::app);
-    if (!log) throw InvalidInput(r.log + ": cannot be opened to write the log to");
-  }
+  JsonLog log(r.log);
   const bool live = !r.quiet && isatty(STDERR_FILENO) == 1;
   const HdpResult result = TrainHdp(graph, costed, r.settings, [&](const HdpProgress& progress) {
     if (live) fmt::print(stderr, "\rupdate {}: best {:.6g} s   ", progress.updates, progress.best_seconds);
-    if (!log.is_open()) return;
-    log << Line(progress) << '\n' << std::flush;
-    if (!log) throw WorkFailed(r.log + ": the log cannot be written");
+    log.Write(Line(progress));
   });
   if (live) fmt::print(stderr, "\r{:60}\r", "");
   if (!result.best) {
@@ -133,12 +114,7 @@ int HdpCommand::Run() const {
                result.progress.updates, result.progress.seconds, result.progress.evaluations,
                result.progress.best_seconds);
   }
-  if (r.json) {
-    const std::string line = Line(result.progress) + "\n";
-    if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size() || std::fflush(stdout) != 0) {
-      throw WorkFailed("stdout: could not write the result");
-    }
-  }
+  if (r.json) PrintLine(Line(result.progress));
   return 0;
 }
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learning_options.h"
 
+#include "millrace/network/weights.h"
 #include "seconds.h"
+#include "setting_options.h"
 
 namespace millrace::cli {
 
-void AddLearningOptions(CLI::App& app, LearningOptions& options, const LearningHelp& help) {
+void AddLearningOptions(CLI::App& app, LearningOptions& options, const LearningHelp& help,
+                        const SettingsTable& settings) {
   app.add_option("-o,--output", options.output, "Weights file (.safetensors) for the best weights so far")->required();
   auto* preset = app.add_option("--preset", options.preset,
                                 "Settings: a .json file, or the name of a preset; default: " + help.default_preset);
   auto* seed = app.add_option("--seed", options.seed, "Same seed, same weights")->capture_default_str();
-  app.add_option("--updates", options.updates, "Updates in all, instead of the preset's")
-      ->check(CLI::Range(0, 1'000'000'000));
+  const Setting& updates = RowNamed(settings, "updates");
+  app.add_option("--updates", options.updates, HelpOf(updates) + ", instead of the preset's")
+      ->check(AllowedBy(updates));
   app.add_option("--time-limit", options.time_limit, "Seconds in all")->check(PositiveSeconds());
   app.add_option("--threads", options.threads, "Threads that " + help.threads)
       ->check(CLI::Range(1, 4096))
@@ -32,6 +36,24 @@ void AddLearningOptions(CLI::App& app, LearningOptions& options, const LearningH
   app.add_option("--log", options.log, "Append a log of JSON lines to this file");
   app.add_flag("--json", options.json, "Print one JSON object on stdout at the end");
   app.add_flag("-q,--quiet", options.quiet, "Say nothing but errors");
+  app.set_version_flag(
+      "--help-settings", [text = RowsHelp(settings)] { return "Settings of a preset:\n" + text; },
+      "Print what each setting of a preset means, and exit");
+}
+
+void SetLearningOptions(const LearningOptions& from, TrainingOptions& to) {
+  to.seed = from.seed;
+  to.threads = from.threads;
+  to.torch_threads = from.torch_threads;
+  to.time_limit = from.time_limit;
+  if (!from.start.empty()) to.start = ReadWeights(from.start);
+  to.output = from.output;
+  to.checkpoint_seconds = from.checkpoint_seconds;
+}
+
+std::optional<Checkpoint> ResumeFrom(const LearningOptions& from, const CheckpointKind& kind) {
+  if (from.resume.empty()) return std::nullopt;
+  return ReadCheckpoint(from.resume, kind);
 }
 
 }  // namespace millrace::cli

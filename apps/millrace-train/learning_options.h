@@ -6,7 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "millrace/policy/weights.h"
+#include "millrace/train/torch/checkpoint.h"
+#include "millrace/train/torch/settings_table.h"
+#include "millrace/train/torch/training_loop.h"
+#include "preset_file.h"
 
 // The options of every training that can be stopped and resumed.
 namespace millrace::cli {
@@ -35,20 +38,26 @@ struct LearningHelp {
   std::string threads;             // what they do: "draw plans"
 };
 
-// `options` must outlive the app.
-void AddLearningOptions(CLI::App& app, LearningOptions& options, const LearningHelp& help);
+// `options` must outlive the app. `settings` are those of a preset: --help-settings prints them.
+void AddLearningOptions(CLI::App& app, LearningOptions& options, const LearningHelp& help,
+                        const SettingsTable& settings);
 
-// The same settings in the options of a trainer's library, but for `checkpoint`, whose default is each command's own.
-// Throws InvalidInput where the weights to start from cannot be read.
-template <typename TrainerOptions>
-void SetLearningOptions(const LearningOptions& from, TrainerOptions& to) {
-  to.seed = from.seed;
-  to.threads = from.threads;
-  to.torch_threads = from.torch_threads;
-  to.time_limit = from.time_limit;
-  if (!from.start.empty()) to.start = ReadWeights(from.start);
-  to.output = from.output;
-  to.checkpoint_seconds = from.checkpoint_seconds;
+// The same in the options of a trainer, but for `checkpoint`, whose default is each command's own. Throws InvalidInput
+// where the weights to start from cannot be read.
+void SetLearningOptions(const LearningOptions& from, TrainingOptions& to);
+
+// The checkpoint to go on from, nothing where none is asked for. Throws InvalidInput where it cannot be read.
+std::optional<Checkpoint> ResumeFrom(const LearningOptions& from, const CheckpointKind& kind);
+
+// The settings of that checkpoint, else of the preset, with the number of updates asked for. Throws InvalidInput where
+// the preset cannot be read.
+template <typename Settings>
+Settings SettingsOf(const LearningOptions& from, const std::optional<Checkpoint>& resume,
+                    const std::string& default_preset) {
+  Settings settings = resume ? ParseSettings<Settings>(resume->settings)
+                             : ReadSettings<Settings>(FindPreset(from.preset.empty() ? default_preset : from.preset));
+  if (from.updates) settings.updates = *from.updates;
+  return settings;
 }
 
 }  // namespace millrace::cli

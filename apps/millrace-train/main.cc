@@ -3,8 +3,8 @@
 #include <exception>
 #include <string_view>
 
-#include "command.h"
 #include "finetune_command.h"
+#include "gflownet_command.h"
 #include "go_command.h"
 #include "hdp_command.h"
 #include "millrace/errors/errors.h"
@@ -41,5 +41,5 @@ int main(int argc, char** argv) {
   if (kind == "finetune") return RunCommand<millrace::cli::FinetuneCommand>(argc - 1, argv + 1);
   if (kind == "go") return RunCommand<millrace::cli::GoCommand>(argc - 1, argv + 1);
   if (kind == "hdp") return RunCommand<millrace::cli::HdpCommand>(argc - 1, argv + 1);
-  return RunCommand<millrace::cli::TrainCommand>(argc, argv);
+  return RunCommand<millrace::cli::GFlowNetCommand>(argc, argv);
 }

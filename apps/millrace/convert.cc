@@ -11,7 +11,7 @@
 #include "millrace/formats/onnx_plan.h"
 #include "millrace/formats/onnx_write.h"
 #include "millrace/formats/plan_json.h"
-#include "millrace/heuristics/fusion.h"
+#include "millrace/fusion/greedy_fusion.h"
 #include "millrace/optimize/profile.h"
 #include "millrace/report/progress_bar.h"
 #include "millrace/verb.h"

@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "millrace/formats/machine_json.h"
+#include "millrace/gflownet/planners.h"
+#include "millrace/optimize/planners.h"
 #include "millrace/report/progress_bar.h"
 #include "millrace/report/result_json.h"
 #include "millrace/report/text.h"
@@ -24,32 +26,37 @@ struct Options {
   std::string machine = "this";
   std::string output = "millrace-out";
   bool no_profile = false;
+  std::vector<double> temperatures;
+  PlannerFiles weights;
   std::optional<double> finetune;
   OptimizeOptions optimize;
 };
 
-int Run(const CommandLine& line, Options options) {
+int RunOptimize(const CommandLine& line, Options options) {
   PrepareOutputFolder(options.output);
   const LoadedGraph loaded = LoadWithWarnings(line, options.model);
   const Machine machine = LoadMachine(options.machine);
   options.optimize.seed = line.common.seed;
-  options.optimize.sources.threads = ThreadsOf(line.common);
-  options.optimize.profile = !options.no_profile;
+  const int threads = ThreadsOf(line.common);
+  if (!options.temperatures.empty()) options.optimize.settings.Set("temperature", options.temperatures);
+  if (options.no_profile) options.optimize.without.emplace_back("profile");
   options.optimize.records = (std::filesystem::path(options.output) / "records.jsonl").string();
   if (options.finetune) {
     TrainerProgram();
     FinetuneRequest request;
     request.seconds = *options.finetune;
-    request.weights = WeightsOf(options.optimize.sources);
+    request.weights = GFlowNetWeightsFile(options.weights.gflownet_weights);
     request.folder = (std::filesystem::path(options.output) / "finetune").string();
     request.seed = line.common.seed;
-    options.optimize.adapt = [&machine, request](const ComputationGraph& graph) {
-      return Finetune(graph, machine, request);
+    options.optimize.adapt = [&machine, request, files = options.weights, threads](const ComputationGraph& graph) {
+      PlannerFiles adapted = files;
+      adapted.gflownet_weights = Finetune(graph, machine, request);
+      return MakePlannerRegistry(adapted, threads);
     };
   }
   ProgressBar bar(line.common.quiet);
   const OptimizeResult result =
-      Optimize(loaded, machine, options.optimize,
+      Optimize(loaded, machine, MakePlannerRegistry(options.weights, threads), options.optimize,
                [&bar](std::string_view stage, int done, int total) { bar.Show(stage, done, total); });
   bar.Clear();
   WriteResult(result, options.output);
@@ -62,13 +69,21 @@ int Run(const CommandLine& line, Options options) {
   return 0;
 }
 
+std::string StageNames() {
+  std::string names;
+  for (const OptimizeStage& stage : OptimizeStages()) {
+    if (!stage.name.empty()) names += (names.empty() ? "" : "; ") + stage.name + " (" + stage.meaning + ")";
+  }
+  return names;
+}
+
 }  // namespace
 
 void AddOptimize(CommandLine& line) {
   auto options = std::make_shared<Options>();
   options->optimize.profile_cache = DefaultProfileCachePath();
   CLI::App* verb = AddVerb(line, "optimize", "Find the fastest plan for a model on a machine, and measure it",
-                           [&line, options] { return Run(line, *options); });
+                           [&line, options] { return RunOptimize(line, *options); });
   OptimizeOptions& optimize = options->optimize;
   verb->add_option("MODEL", options->model, "ONNX model, or a graph with a sim: or cmd: target")->required();
   verb->add_option("--machine", options->machine, "Preset or machine file")->capture_default_str();
@@ -84,18 +99,22 @@ void AddOptimize(CommandLine& line) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   verb->add_option("--methods", optimize.methods, "Only these candidate sources, with commas between")->delimiter(',');
-  verb->add_option("--temperature", optimize.sources.temperatures,
+  verb->add_option("--temperature", options->temperatures,
                    "Reward temperatures of the learned sampler, with commas between: lower for better, higher for more "
                    "varied plans")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
-  verb->add_option("--weights", optimize.sources.weights, "Weights of the learned sampler instead of those that ship");
+  verb->add_option("--weights", options->weights.gflownet_weights,
+                   "Weights of the learned sampler instead of those that ship");
   verb->add_option("--finetune", options->finetune,
                    "Adapt the learned sampler to this graph for so many seconds first (needs millrace-train)")
       ->check(CLI::PositiveNumber);
   verb->add_option("--time-limit", optimize.time_limit, "Seconds for the whole run, profiling too")
       ->check(CLI::PositiveNumber);
   verb->add_flag("--quick", optimize.quick, "Less of everything: a first answer in seconds");
+  verb->add_option("--without", optimize.without,
+                   fmt::format("Leave out these stages, with commas between: {}", StageNames()))
+      ->delimiter(',');
   verb->add_flag("--no-profile", options->no_profile, "Do not time ops first: price plans by the machine's rates");
   verb->add_option("--profile-cache", optimize.profile_cache, "File that keeps op times between runs; empty for none")
       ->capture_default_str();

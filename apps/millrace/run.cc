@@ -91,7 +91,7 @@ std::vector<std::string> WriteOutputs(const RunOptions& options, const Model& mo
   return paths;
 }
 
-int Run(const CommandLine& line, const RunOptions& options) {
+int RunModel(const CommandLine& line, const RunOptions& options) {
   const LoadedGraph loaded = LoadWithWarnings(line, options.model);
   if (!loaded.model) throw InvalidInput(options.model + ": holds no ops to execute, only a graph; give an ONNX file");
   const Model& model = *loaded.model;
@@ -138,7 +138,7 @@ int Run(const CommandLine& line, const RunOptions& options) {
 void AddRun(CommandLine& line) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* verb = AddVerb(line, "run", "Execute a model on this host with real tensors",
-                           [&line, options] { return Run(line, *options); });
+                           [&line, options] { return RunModel(line, *options); });
   verb->add_option("MODEL", options->model, "ONNX file")->required();
   verb->add_option("--plan", options->plan, "Plan to run by; without it everything runs on the fastest device");
   verb->add_option("--input", options->inputs, "TensorProto file (.pb) for each input of the model, in its order");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
@@ -16,21 +16,17 @@
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
-#include "millrace/heuristics/feasible.h"
-#include "millrace/heuristics/fusion.h"
-#include "millrace/optimize/sources.h"
+#include "millrace/fusion/greedy_fusion.h"
+#include "millrace/memory/run_in_memory.h"
+#include "millrace/optimize/planners.h"
 #include "millrace/plan/hash.h"
+#include "millrace/planning/deadline.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/verb.h"
 
 // millrace schedule: one method, judged by the proxy alone.
 namespace millrace::cli {
 namespace {
-
-// What a method that draws samples does where nobody says how many.
-constexpr std::int64_t kUsualSamples = 100;
-constexpr std::int64_t kUsualOneShotOps = 200'000;  // over all samples
-constexpr std::int64_t kFewestOneShot = 4;
 
 struct ScheduleOptions {
   std::string graph;
@@ -41,23 +37,22 @@ struct ScheduleOptions {
   std::optional<std::int64_t> samples;
   std::optional<std::int64_t> iterations;
   std::optional<double> time_limit;
-  SourceSettings source;
+  std::string weights;
+  std::map<std::string, std::vector<double>> planner_options;  // by name, those that were given
 };
 
-SourceBudget BudgetOf(const ScheduleOptions& options, std::int64_t ops) {
-  SourceBudget budget;
+Budget BudgetOf(const ScheduleOptions& options, const Planner& planner, const PlanningProblem& problem) {
+  Budget budget;
   budget.iterations = options.iterations;
   budget.seconds = options.time_limit;
   if (options.samples) {
     budget.samples = *options.samples;
-  } else if (options.time_limit) {
+  } else if (options.time_limit && planner.traits().takes_samples) {
     budget.samples = std::numeric_limits<std::int64_t>::max();
-  } else if (options.method == "randomised-list" || options.method.starts_with("gflownet")) {
-    budget.samples = kUsualSamples;
-  } else if (options.method == kOneShotName) {
-    // Every op costs some hundred thousand multiplications a time.
-    budget.samples =
-        std::clamp<std::int64_t>(kUsualOneShotOps / std::max<std::int64_t>(1, ops), kFewestOneShot, kUsualSamples);
+  } else {
+    // Where every plan is dear, fewer.
+    budget.samples = planner.traits().chooses_fusion ? planner.SamplesFor(problem, planner.traits().usual_samples)
+                                                     : planner.traits().usual_samples;
   }
   return budget;
 }
@@ -68,7 +63,7 @@ struct Outcome {
   double fusion_free_bound = 0;
   std::int64_t samples = 0;
   double wall_seconds = 0;
-  bool frugal = false;
+  bool memory_saving = false;
 };
 
 [[noreturn]] void RefuseForMemory(const std::string& method, const Machine& machine) {
@@ -78,34 +73,30 @@ struct Outcome {
                   method, machine.name));
 }
 
-Outcome FindPlan(const CostModel& model, const Machine& machine, const ScheduleOptions& options,
-                 const CandidateSource& source, Random random) {
-  FusionGroups groups = options.fusion == "greedy" ? GreedyFusion(model.graph()) : SingleOpGroups(model.graph());
-  const CostedGraph costed = MakeCostedGraph(model, std::move(groups));
+// The groups that plans must have; none where the planner may choose them.
+std::optional<CostedGraph> GivenGroups(const CostModel& model, const ScheduleOptions& options,
+                                       const PlannerTraits& traits) {
+  if (!options.fusion && traits.chooses_fusion) return std::nullopt;
+  return MakeCostedGraph(model,
+                         options.fusion == "greedy" ? GreedyFusion(model.graph()) : SingleOpGroups(model.graph()));
+}
+
+Outcome FindPlan(const CostModel& model, const Machine& machine, const ScheduleOptions& options, const Planner& planner,
+                 Random random) {
+  const std::optional<CostedGraph> given = GivenGroups(model, options, planner.traits());
+  const PlanningProblem problem = given ? PlanningProblem(model, *given) : PlanningProblem(model);
   StopIfInterrupted();
-  std::optional<BestOf> best = RunSourceInMemory(source, costed, BudgetOf(options, costed.num_groups), random, 1);
-  if (!best) RefuseForMemory(source.name(), machine);
-  Outcome outcome;
+  std::optional<BestOf> best = RunPlannerInMemory(planner, problem, BudgetOf(options, planner, problem), random, 1);
+  if (!best) RefuseForMemory(planner.name(), machine);
   RatedAssignment& rated = best->kept.front();
+  const CostedGraph& costed = rated.costed ? *rated.costed : *given;
+  Outcome outcome;
   outcome.record.plan =
       Plan{costed.groups, std::move(rated.assignment.placement), std::move(rated.assignment.sequence)};
   outcome.record.proxy_seconds = rated.makespan;
   outcome.lower_bound = LowerBound(costed);
   outcome.samples = best->offered;
-  outcome.frugal = best->frugal;
-  return outcome;
-}
-
-Outcome FindOneShotPlan(const CostModel& model, const Machine& machine, const ScheduleOptions& options,
-                        const OneShotSource& source, const Random& random) {
-  const BestOneShot best = RunOneShot(source, model, BudgetOf(options, model.graph().num_ops()), random, 1);
-  if (best.kept.empty()) RefuseForMemory(kOneShotName, machine);
-  const OneShotPlan& plan = best.kept.front();
-  Outcome outcome;
-  outcome.record.plan = plan.plan();
-  outcome.record.proxy_seconds = plan.makespan;
-  outcome.lower_bound = LowerBound(*plan.costed);
-  outcome.samples = best.offered;
+  outcome.memory_saving = best->memory_saving;
   return outcome;
 }
 
@@ -131,34 +122,38 @@ void Print(const CommandLine& line, const Outcome& outcome, const std::string& o
   if (!output.empty()) fmt::print("plan written to {}\n", output);
 }
 
+// Refuses limits that the method does not look at.
+void CheckBudget(const PlannerTraits& traits, const ScheduleOptions& options) {
+  if (options.samples && !traits.takes_samples)
+    throw InvalidInput(traits.name + " takes no --samples: it makes the same plan however often it is asked");
+  if (options.iterations && !traits.takes_iterations)
+    throw InvalidInput(traits.name + " takes no --iterations: it does not search");
+  if (!options.weights.empty() && !traits.learned)
+    throw InvalidInput(traits.name + " takes no --weights: it has not been trained");
+}
+
 int Schedule(const CommandLine& line, const ScheduleOptions& options) {
-  SourceSettings settings = options.source;
-  settings.threads = ThreadsOf(line.common);
-  settings.one_shot_weights = settings.weights;
-  std::unique_ptr<CandidateSource> source;
-  std::optional<OneShotSource> one_shot;
-  if (options.method == kOneShotName) {
-    if (options.fusion) throw InvalidInput("go chooses the fusion groups itself; leave out --fusion");
-    one_shot = MakeOneShotSource(settings);
-  } else {
-    source = MakeSource(options.method, settings);
-  }
+  const PlannerRegistry planners =
+      MakePlannerRegistry({.gflownet_weights = options.weights, .go_weights = options.weights}, ThreadsOf(line.common));
+  PlannerSettings settings;
+  for (const auto& [name, values] : options.planner_options) settings.Set(name, values);
+  CheckBudget(planners.Traits(options.method), options);
+  const std::unique_ptr<Planner> planner = planners.Make(options.method, settings);
   const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
   const Machine machine = LoadMachine(options.machine);
-  const auto begin = std::chrono::steady_clock::now();
+  const Deadline clock;
   const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(loaded.graph, machine);
   const Random random(line.common.seed);
-  Outcome outcome = one_shot ? FindOneShotPlan(*model, machine, options, *one_shot, random)
-                             : FindPlan(*model, machine, options, *source, random);
+  Outcome outcome = FindPlan(*model, machine, options, *planner, random);
   outcome.fusion_free_bound = FusionFreeBound(loaded.graph, machine);
-  outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  outcome.wall_seconds = clock.Elapsed();
   outcome.record.graph_name = loaded.graph.name();
   outcome.record.graph_hash = GraphHash(loaded.graph);
   outcome.record.machine = machine;
   outcome.record.method = options.method;
   outcome.record.seed = line.common.seed;
   StopIfInterrupted();
-  if (outcome.frugal && !line.common.quiet) {
+  if (outcome.memory_saving && !line.common.quiet) {
     fmt::print(stderr,
                "millrace: warning: no plan of {} fits in memory as it is; this one was changed to fit, or made to\n",
                outcome.record.method);
@@ -175,11 +170,43 @@ std::string CheckTimeLimit(const std::string& words) {
   return "";
 }
 
-std::string CheckTemperature(const std::string& words) {
-  double temperature = 0;
-  if (!CLI::detail::lexical_cast(words, temperature) || !std::isfinite(temperature) || temperature <= 0)
-    return "'" + words + "' is not a temperature > 0";
-  return "";
+// What `--method M --help` says of M.
+std::string HelpOfMethod(const std::string& method) {
+  const PlannerRegistry planners = MakePlannerRegistry();
+  std::string text = "Methods:\n";
+  for (const PlannerEntry& entry : planners.entries())
+    text += fmt::format("  {:<30} {}\n", entry.traits.name, entry.traits.meaning);
+  const PlannerTraits& traits = planners.Traits(method);
+  text += fmt::format("\n{} takes --time-limit", traits.name);
+  if (traits.takes_samples) text += fmt::format(", --samples (without it {})", traits.usual_samples);
+  if (traits.takes_iterations) text += ", --iterations";
+  if (traits.learned) text += ", --weights";
+  text += traits.options.empty() ? "\n" : " and\n";
+  for (const PlannerOption& option : traits.options)
+    text += fmt::format("  --{:<28} {}; {:g} to {:g}, usually {}\n", option.name, option.meaning, option.least,
+                        option.most, option.usual);
+  return text;
+}
+
+// A flag for every option that some planner declares; the registry refuses those of others.
+void AddPlannerOptions(CLI::App& verb, const std::shared_ptr<ScheduleOptions>& options) {
+  std::map<std::string, std::string> takers;
+  std::map<std::string, PlannerOption> declared;
+  const PlannerRegistry planners = MakePlannerRegistry();
+  for (const PlannerEntry& entry : planners.entries()) {
+    for (const PlannerOption& option : entry.traits.options) {
+      std::string& names = takers[option.name];
+      names += (names.empty() ? "" : ", ") + entry.traits.name;
+      declared.emplace(option.name, option);
+    }
+  }
+  for (const auto& [name, option] : declared) {
+    verb.add_option_function<std::vector<double>>(
+            "--" + name,
+            [options, name = name](const std::vector<double>& values) { options->planner_options[name] = values; },
+            fmt::format("{} ({})", option.meaning, takers[name]))
+        ->delimiter(',');
+  }
 }
 
 }  // namespace
@@ -190,23 +217,18 @@ void AddSchedule(CommandLine& line) {
                            [&line, options] { return Schedule(line, *options); });
   verb->add_option("GRAPH", options->graph, "Graph or model file")->required();
   verb->add_option("--machine", options->machine, "Machine file or preset")->capture_default_str();
-  verb->add_option("--method", options->method,
-                   fmt::format("One of {}, {}", fmt::join(SourceNames(), ", "), kOneShotName))
-      ->capture_default_str();
+  verb->add_option("--method", options->method, "Which method, see below")->capture_default_str();
+  verb->footer([options] { return HelpOfMethod(options->method); });
   verb->add_option("-o,--output", options->output, "Write the plan here");
-  verb->add_option("--fusion", options->fusion, "Fuse ops first: none (what is done without it) or greedy")
+  verb->add_option("--fusion", options->fusion,
+                   "Fuse ops first: none (what is done without it, but by methods that choose fusion) or greedy")
       ->check(CLI::IsMember({"none", "greedy"}));
   verb->add_option("--samples", options->samples,
-                   "Plans to draw and choose the best of, by methods that draw; without it 1, randomised-list and "
-                   "gflownet 100, go up to 100 by the size of the graph, and with --time-limit as many as it allows")
+                   "Plans to draw and choose the best of, by methods that draw; with --time-limit as many as it allows")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
-  verb->add_option(
-          "--temperature", options->source.temperatures,
-          "Reward temperature of gflownet, lower for better and less varied plans; several with commas between")
-      ->delimiter(',')
-      ->check(CLI::Validator(CheckTemperature, "NUMBER"));
-  verb->add_option("--weights", options->source.weights,
-                   "Weights of gflownet or go instead of those that came with Millrace");
+  verb->add_option("--weights", options->weights,
+                   "Weights of a learned method instead of those that came with Millrace");
+  AddPlannerOptions(*verb, options);
   verb->add_option("--iterations", options->iterations, "Steps of a method that searches")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   verb->add_option("--time-limit", options->time_limit,

@@ -34,7 +34,7 @@ struct Simulation {
   double lower_bound = 0;
 };
 
-Simulation Run(const ComputationGraph& graph, PlanRecord record) {
+Simulation Simulate(const ComputationGraph& graph, PlanRecord record) {
   const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, record.machine), record.plan.groups);
   const Assignment assignment{record.plan.placement, record.plan.sequence};
   Simulation simulation;
@@ -112,7 +112,7 @@ int Simulate(const CommandLine& line, const SimulateOptions& options) {
   PlanReading reading;
   reading.dimensions = line.common.dimensions;
   if (!options.machine.empty()) reading.machine = LoadMachine(options.machine);
-  const Simulation simulation = Run(loaded.graph, LoadPlan(options.plan, loaded.graph, reading));
+  const Simulation simulation = Simulate(loaded.graph, LoadPlan(options.plan, loaded.graph, reading));
   if (line.common.json) {
     PrintAsJson(simulation);
     return 0;

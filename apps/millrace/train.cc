@@ -17,7 +17,7 @@
 namespace millrace::cli {
 namespace {
 
-int RunTrainer(const std::vector<std::string>& words) {
+int BecomeTrainer(const std::vector<std::string>& words) {
   const std::string program = TrainerProgram();
   std::vector<char*> arguments;
   arguments.push_back(const_cast<char*>(program.c_str()));  // execv takes what it does not change
@@ -33,7 +33,7 @@ void AddTrain(CommandLine& line) {
   CLI::App* verb = line.app.add_subcommand("train", "Learn a sampler's weights (the program millrace-train)");
   verb->set_help_flag();
   verb->prefix_command();
-  verb->callback([&line, verb] { line.action = [verb] { return RunTrainer(verb->remaining()); }; });
+  verb->callback([&line, verb] { line.action = [verb] { return BecomeTrainer(verb->remaining()); }; });
 }
 
 }  // namespace millrace::cli

@@ -22,17 +22,16 @@ void AddDimension(CommonOptions& common, const std::string& words) {
 
 }  // namespace
 
-CLI::App* AddVerb(CommandLine& line, const std::string& name, const std::string& description,
-                  std::function<int()> action) {
-  CLI::App* verb = line.app.add_subcommand(name, description);
+void MakeVerb(CommandLine& line, CLI::App& subcommand, std::function<int()> action) {
   CommonOptions& common = line.common;
-  verb->add_flag("--json", common.json, "Print one JSON object on stdout");
-  verb->add_flag("-q,--quiet", common.quiet, "Say nothing but the result and errors");
-  verb->add_flag("-v,--verbose", common.verbose, "Say more on stderr");
-  verb->add_option("--seed", common.seed, "Same seed, same answer")->capture_default_str();
-  verb->add_option("--threads", common.threads, "Threads to use; 0: all that this process may")
+  subcommand.option_defaults()->group("Every verb");
+  subcommand.add_flag("--json", common.json, "Print one JSON object on stdout");
+  subcommand.add_flag("-q,--quiet", common.quiet, "Say nothing but the result and errors");
+  subcommand.add_option("--seed", common.seed, "Same seed, same answer")->capture_default_str();
+  subcommand.add_option("--threads", common.threads, "Threads to use; 0: all that this process may")
       ->check(CLI::Range(0, 4096));
-  verb->add_option_function<std::vector<std::string>>(
+  subcommand
+      .add_option_function<std::vector<std::string>>(
           "--dim",
           [&common](const std::vector<std::string>& all) {
             for (const std::string& words : all) AddDimension(common, words);
@@ -40,7 +39,16 @@ CLI::App* AddVerb(CommandLine& line, const std::string& name, const std::string&
           "NAME=SIZE binds a symbolic dimension of an ONNX model (repeatable)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb->callback([&line, action = std::move(action)] { line.action = action; });
+  subcommand.option_defaults()->group("Options");
+  subcommand.callback([&line, &subcommand, action = std::move(action)] {
+    if (subcommand.get_subcommands().empty()) line.action = action;
+  });
+}
+
+CLI::App* AddVerb(CommandLine& line, const std::string& name, const std::string& description,
+                  std::function<int()> action) {
+  CLI::App* verb = line.app.add_subcommand(name, description);
+  MakeVerb(line, *verb, std::move(action));
   return verb;
 }
 
@@ -65,10 +73,20 @@ void AddVerbs(CommandLine& line) {
 
 int ExplainUsage(const CommandLine& line, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return line.app.exit(error);
-  const std::vector<std::string> strangers = line.app.remaining();
-  const bool no_verb = line.app.get_subcommands().empty() && !strangers.empty();
-  const std::string what = no_verb ? "there is no verb '" + strangers.front() + "'" : error.what();
-  fmt::print(stderr, "millrace: {}; millrace --help lists the verbs, millrace VERB --help its flags\n", what);
+  const CLI::App* named = &line.app;  // the innermost subcommand that was
+  std::string words = named->get_name();
+  while (!named->get_subcommands().empty()) {
+    named = named->get_subcommands().front();
+    words += " " + named->get_name();
+  }
+  const bool has_subcommands = !named->get_subcommands([](const CLI::App*) { return true; }).empty();
+  const std::vector<std::string> strangers = named->remaining();
+  const bool misnamed = has_subcommands && !strangers.empty() && strangers.front().front() != '-';
+  const char* kind = named == &line.app ? "verb" : "experiment";
+  const std::string what =
+      misnamed ? fmt::format("there is no {} '{}'", kind, strangers.front()) : std::string(error.what());
+  fmt::print(stderr, "millrace: {}; {} --help lists {}\n", what, words,
+             has_subcommands ? fmt::format("the {}s", kind) : "its flags");
   return 2;
 }
 

@@ -16,7 +16,6 @@ namespace millrace::cli {
 struct CommonOptions {
   bool json = false;
   bool quiet = false;
-  bool verbose = false;
   std::uint64_t seed = 0;
   int threads = 0;  // 0: as many as this process may use
   std::map<std::string, std::int64_t> dimensions;
@@ -30,7 +29,11 @@ struct CommandLine {
   std::function<int()> action;  // set by the verb that was named; returns the exit code
 };
 
-// A subcommand with the shared flags; `action` runs once parsing has succeeded.
+// Gives a subcommand the flags that every verb has, and what it does: `action` runs once parsing has succeeded, unless
+// a subcommand of its own was named.
+void MakeVerb(CommandLine& line, CLI::App& subcommand, std::function<int()> action);
+
+// Such a subcommand of the command itself.
 CLI::App* AddVerb(CommandLine& line, const std::string& name, const std::string& description,
                   std::function<int()> action);
 

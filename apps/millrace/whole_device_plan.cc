@@ -2,7 +2,7 @@
 #include "millrace/whole_device_plan.h"
 
 #include "millrace/cost/costed_graph.h"
-#include "millrace/heuristics/fusion.h"
+#include "millrace/fusion/greedy_fusion.h"
 
 namespace millrace::cli {
 

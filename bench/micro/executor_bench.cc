@@ -5,9 +5,10 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/formats/model_graph.h"
-#include "millrace/heuristics/candidate_source.h"
-#include "millrace/heuristics/fusion.h"
+#include "millrace/fusion/greedy_fusion.h"
+#include "millrace/heuristics/heuristics.h"
 #include "millrace/machine/detect.h"
+#include "millrace/planning/planner.h"
 #include "millrace/runtime/executor.h"
 #include "millrace/runtime/host_units.h"
 #include "millrace/runtime/memory_planner.h"
@@ -94,9 +95,9 @@ void BM_SqueezeNet(benchmark::State& state, const std::string& method) {
   if (method == "all-cores") plan.placement.assign(plan.groups.size(), static_cast<int>(machine.devices.size()) - 1);
   if (method == "heft") {
     Random random(0);
-    MakeHeuristic("heft")->Propose(costed, {}, random, [&](Assignment assignment) {
-      plan.placement = std::move(assignment.placement);
-      plan.sequence = std::move(assignment.sequence);
+    MakeHeuristic("heft")->Propose(costed, {}, random, [&](ProposedPlan offer) {
+      plan.placement = std::move(offer.assignment.placement);
+      plan.sequence = std::move(offer.assignment.sequence);
     });
   }
   RunSteps(state, CompileProgram(model, machine, plan));

@@ -2,8 +2,8 @@
 #include <benchmark/benchmark.h>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/env/fusion_choices.h"
-#include "millrace/env/merge_observation.h"
+#include "millrace/fusion/fusion_choices.h"
+#include "millrace/gflownet/environment/merge_observation.h"
 #include "millrace/random/random.h"
 #include "millrace/workloads/random_graph.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/heuristics/fusion.h"
+#include "millrace/fusion/greedy_fusion.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/random_schedulers.h"
 #include "millrace/workloads/random_graph.h"

@@ -12,7 +12,7 @@
 namespace millrace {
 namespace {
 
-std::shared_ptr<const ConstantData> Weights(const Shape& shape) {
+std::shared_ptr<const ConstantData> RandomConstant(const Shape& shape) {
   Random random(1);
   std::vector<float> values(static_cast<std::size_t>(ElementsOf(shape)));
   for (float& value : values) value = static_cast<float>(random.Uniform(-0.1, 0.1));
@@ -27,8 +27,8 @@ int AddValue(Model& model, const Shape& shape, std::shared_ptr<const ConstantDat
   return static_cast<int>(model.values.size()) - 1;
 }
 
-int AddNode(Model& model, const std::string& type, std::vector<int> inputs, const Shape& output,
-            std::map<std::string, Attribute> attributes = {}) {
+int AddTimedNode(Model& model, const std::string& type, std::vector<int> inputs, const Shape& output,
+                 std::map<std::string, Attribute> attributes = {}) {
   Node node;
   node.op_type = type;
   node.inputs = std::move(inputs);
@@ -76,13 +76,13 @@ void BM_Convolution(benchmark::State& state) {
   Model model;
   const int source = AddValue(model, {1, channels, side, side});
   const Shape weights = {outputs, channels / groups, kernel, kernel};
-  int value =
-      AddNode(model, "Conv",
-              {source, AddValue(model, weights, Weights(weights)), AddValue(model, {outputs}, Weights({outputs}))},
-              output, {{"group", groups}, {"pads", Shape{pad, pad, pad, pad}}});
+  int value = AddTimedNode(model, "Conv",
+                           {source, AddValue(model, weights, RandomConstant(weights)),
+                            AddValue(model, {outputs}, RandomConstant({outputs}))},
+                           output, {{"group", groups}, {"pads", Shape{pad, pad, pad, pad}}});
   if (state.range(5) != 0) {
-    value = AddNode(model, "Add", {value, AddValue(model, output)}, output);
-    AddNode(model, "Relu", {value}, output);
+    value = AddTimedNode(model, "Add", {value, AddValue(model, output)}, output);
+    AddTimedNode(model, "Relu", {value}, output);
   }
   RunKernel(state, model, 2.0 * static_cast<double>(ElementsOf(output) * ElementsOf(weights) / outputs));
 }
@@ -102,8 +102,8 @@ void BM_MatrixProduct(benchmark::State& state) {
   Model model;
   const int left = AddValue(model, {rows, inner});
   const Shape right = {inner, columns};
-  AddNode(model, "MatMul", {left, AddValue(model, right, state.range(3) != 0 ? Weights(right) : nullptr)},
-          {rows, columns});
+  AddTimedNode(model, "MatMul", {left, AddValue(model, right, state.range(3) != 0 ? RandomConstant(right) : nullptr)},
+               {rows, columns});
   RunKernel(state, model, 2.0 * static_cast<double>(rows * inner * columns));
 }
 BENCHMARK(BM_MatrixProduct)

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/env/decision_features.h"
-#include "millrace/env/one_shot_features.h"
+#include "millrace/go/decision_features.h"
+#include "millrace/go/decoder.h"
+#include "millrace/go/features.h"
+#include "millrace/go/network.h"
+#include "millrace/go/sampler.h"
 #include "millrace/machine/preset.h"
-#include "millrace/policy/blocked_product.h"
-#include "millrace/policy/sage.h"
-#include "millrace/rollout/one_shot_plan.h"
-#include "millrace/rollout/one_shot_sampler.h"
+#include "millrace/network/blocked_product.h"
 #include "millrace/workloads/random_graph.h"
 
 // What the one-shot policy costs on eight equal devices: one decision of a whole graph, and the plan made of it.
@@ -31,39 +31,39 @@ ComputationGraph Fusible(std::int64_t ops) {
   return ComputationGraph(std::move(data));
 }
 
-struct Problem {
-  explicit Problem(std::int64_t ops)
+struct GoCase {
+  explicit GoCase(std::int64_t ops)
       : graph(Fusible(ops)),
         model(MakeAnalyticCostModel(graph, *MachinePreset("homogeneous:8,latency=1e-5,bandwidth=1e10"))),
         problem(*model) {}
 
   ComputationGraph graph;
   std::unique_ptr<CostModel> model;
-  OneShotProblem problem;
+  GoProblem problem;
 };
 
-OneShotPolicy SomePolicy() {
+GoPolicy SomePolicy() {
   Random random(0);
-  Weights weights = InitialSageWeights(random);
+  Weights weights = InitialGoWeights(random);
   for (auto& [name, tensor] : weights.tensors) {
     for (float& value : tensor.values) value += static_cast<float>(0.02 * random.Normal());
   }
-  return OneShotPolicy(weights);
+  return GoPolicy(weights);
 }
 
 void MakeOneShotProblem(benchmark::State& state) {
-  const Problem problem(state.range(0));
+  const GoCase problem(state.range(0));
   for (auto _ : state) {
-    const OneShotProblem again(*problem.model);
-    benchmark::DoNotOptimize(MakeOneShotFeatures(again).ops.data());
+    const GoProblem again(*problem.model);
+    benchmark::DoNotOptimize(MakeGoFeatures(again).ops.data());
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(MakeOneShotProblem)->Arg(1000)->Arg(80000)->Unit(benchmark::kMillisecond);
 
 void PrepareOneShot(benchmark::State& state) {
-  const Problem problem(state.range(0));
-  const OneShotPolicy policy = SomePolicy();
+  const GoCase problem(state.range(0));
+  const GoPolicy policy = SomePolicy();
   for (auto _ : state) benchmark::DoNotOptimize(policy.Prepare(problem.problem));
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
@@ -71,12 +71,12 @@ BENCHMARK(PrepareOneShot)->Arg(1000)->Arg(80000)->Unit(benchmark::kMillisecond);
 
 // One draw of two iterations, by ops and threads.
 void DrawOneShotDecisions(benchmark::State& state) {
-  const Problem problem(state.range(0));
-  const PreparedOneShot prepared = SomePolicy().Prepare(problem.problem);
-  OneShotOptions options;
+  const GoCase problem(state.range(0));
+  const PreparedGoPolicy prepared = SomePolicy().Prepare(problem.problem);
+  GoDrawOptions options;
   options.iterations = 2;
   options.threads = static_cast<int>(state.range(1));
-  for (auto _ : state) benchmark::DoNotOptimize(DrawOneShot(problem.problem, prepared, 1, options, Random(1)));
+  for (auto _ : state) benchmark::DoNotOptimize(DrawGo(problem.problem, prepared, 1, options, Random(1)));
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(DrawOneShotDecisions)
@@ -88,9 +88,9 @@ BENCHMARK(DrawOneShotDecisions)
     ->Unit(benchmark::kMillisecond);
 
 void ObserveOneShotDecisions(benchmark::State& state) {
-  const Problem problem(state.range(0));
-  const PreparedOneShot prepared = SomePolicy().Prepare(problem.problem);
-  const OneShotDraw draw = DrawOneShot(problem.problem, prepared, 1, {}, Random(1)).front();
+  const GoCase problem(state.range(0));
+  const PreparedGoPolicy prepared = SomePolicy().Prepare(problem.problem);
+  const GoDraw draw = DrawGo(problem.problem, prepared, 1, {}, Random(1)).front();
   DecisionObservation observation;
   for (auto _ : state) {
     ObserveDecisions(problem.problem, draw.decisions(), observation);
@@ -101,10 +101,10 @@ void ObserveOneShotDecisions(benchmark::State& state) {
 BENCHMARK(ObserveOneShotDecisions)->Arg(1000)->Arg(80000)->Unit(benchmark::kMillisecond);
 
 void DecodeOneShot(benchmark::State& state) {
-  const Problem problem(state.range(0));
-  const PreparedOneShot prepared = SomePolicy().Prepare(problem.problem);
-  const OneShotDraw draw = DrawOneShot(problem.problem, prepared, 1, {}, Random(1)).front();
-  const OneShotDecoder decoder(problem.problem);
+  const GoCase problem(state.range(0));
+  const PreparedGoPolicy prepared = SomePolicy().Prepare(problem.problem);
+  const GoDraw draw = DrawGo(problem.problem, prepared, 1, {}, Random(1)).front();
+  const GoDecoder decoder(problem.problem);
   for (auto _ : state) benchmark::DoNotOptimize(decoder.Decode(draw.decisions()));
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }

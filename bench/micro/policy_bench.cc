@@ -6,14 +6,14 @@
 #include <string>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/env/environment.h"
-#include "millrace/env/graph_features.h"
-#include "millrace/env/observation.h"
-#include "millrace/env/state.h"
-#include "millrace/policy/message_passing.h"
-#include "millrace/policy/message_passing_encoder.h"
-#include "millrace/policy/step_heads.h"
-#include "millrace/policy/topoformer.h"
+#include "millrace/gflownet/environment/environment.h"
+#include "millrace/gflownet/environment/graph_features.h"
+#include "millrace/gflownet/environment/observation.h"
+#include "millrace/gflownet/environment/state.h"
+#include "millrace/gflownet/policy/message_passing.h"
+#include "millrace/gflownet/policy/message_passing_encoder.h"
+#include "millrace/gflownet/policy/step_heads.h"
+#include "millrace/gflownet/policy/topoformer.h"
 #include "millrace/workloads/random_graph.h"
 
 // What a policy costs: the head for every choice of every step, the encoder once per graph and temperature.
@@ -34,8 +34,8 @@ Weights SomeWeights() {
 }
 
 // Eight equal devices.
-struct Problem {
-  explicit Problem(std::int64_t ops) {
+struct PolicyCase {
+  explicit PolicyCase(std::int64_t ops) {
     RandomGraphOptions options;
     options.ops = ops;
     Machine machine;
@@ -59,7 +59,7 @@ struct Problem {
 
 // As many group choices as asked for, scored in one call.
 void ScoreGroups(benchmark::State& state) {
-  const Problem problem(1000);
+  const PolicyCase problem(1000);
   const auto prepared = MakeMessagePassingPolicy(SomeWeights())->Prepare(*problem.environment, 0.1);
   const State empty(*problem.environment);
   const auto count = static_cast<std::size_t>(state.range(0));
@@ -82,7 +82,7 @@ void ScoreGroups(benchmark::State& state) {
 BENCHMARK(ScoreGroups)->Arg(1)->Arg(4)->Arg(8)->Arg(32)->Arg(128);
 
 void EncodeGraph(benchmark::State& state) {
-  const Problem problem(state.range(0));
+  const PolicyCase problem(state.range(0));
   const Weights weights = SomeWeights();
   const MessagePassingEncoder encoder(weights);
   const GraphFeatures graph = MakeGraphFeatures(*problem.environment);
@@ -94,7 +94,7 @@ BENCHMARK(EncodeGraph)->Arg(1000)->Arg(80000)->Unit(benchmark::kMillisecond);
 
 // Features, encoder and the tables of the heads.
 void PreparePolicy(benchmark::State& state) {
-  const Problem problem(state.range(0));
+  const PolicyCase problem(state.range(0));
   const auto policy = MakeMessagePassingPolicy(SomeWeights());
   for (auto _ : state) benchmark::DoNotOptimize(policy->Prepare(*problem.environment, 0.1));
   state.SetItemsProcessed(state.iterations() * state.range(0));
@@ -102,7 +102,7 @@ void PreparePolicy(benchmark::State& state) {
 BENCHMARK(PreparePolicy)->Arg(1000)->Arg(80000)->Unit(benchmark::kMillisecond);
 
 void PrepareTopoformer(benchmark::State& state) {
-  const Problem problem(state.range(0));
+  const PolicyCase problem(state.range(0));
   Random random(0);
   const auto policy = MakeTopoformerPolicy(Shaken(InitialTopoformerWeights(Encodes::kGraph, random)));
   for (auto _ : state) benchmark::DoNotOptimize(policy->Prepare(*problem.environment, 0.1));
@@ -112,7 +112,7 @@ BENCHMARK(PrepareTopoformer)->Arg(60)->Arg(1000)->Arg(2000)->Unit(benchmark::kMi
 
 // One plan by the first choice of every step, the whole state encoded again each time.
 void PlanWithStateTopoformer(benchmark::State& state) {
-  const Problem problem(state.range(0));
+  const PolicyCase problem(state.range(0));
   Random random(0);
   const auto prepared = MakeTopoformerPolicy(Shaken(InitialTopoformerWeights(Encodes::kState, random)))
                             ->Prepare(*problem.environment, 0.1);

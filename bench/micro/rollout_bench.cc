@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/policy/message_passing.h"
-#include "millrace/rollout/sampler.h"
+#include "millrace/gflownet/policy/message_passing.h"
+#include "millrace/gflownet/sampling/sampler.h"
 #include "millrace/workloads/random_graph.h"
 
 // Plans a second of stepwise sampling on one core, and where the time goes: `Sample` is all of it, `Observe` leaves the
@@ -13,8 +13,8 @@
 namespace millrace {
 namespace {
 
-struct Problem {
-  explicit Problem(std::int64_t ops, int devices) {
+struct RolloutCase {
+  explicit RolloutCase(std::int64_t ops, int devices) {
     RandomGraphOptions options;
     options.ops = ops;
     graph = MakeRandomGraph("layered", options);
@@ -39,7 +39,7 @@ void CountPlans(benchmark::State& state) {
 }
 
 void Sample(benchmark::State& state) {
-  const Problem problem(state.range(0), static_cast<int>(state.range(1)));
+  const RolloutCase problem(state.range(0), static_cast<int>(state.range(1)));
   SamplerOptions options;
   for (auto _ : state) {
     benchmark::DoNotOptimize(
@@ -51,7 +51,7 @@ void Sample(benchmark::State& state) {
 BENCHMARK(Sample)->Args({60, 4})->Args({1000, 4})->Args({1000, 8})->Args({10000, 8})->Unit(benchmark::kMillisecond);
 
 void Observe(benchmark::State& state) {
-  const Problem problem(state.range(0), static_cast<int>(state.range(1)));
+  const RolloutCase problem(state.range(0), static_cast<int>(state.range(1)));
   const std::vector<Action> actions =
       SampleTrajectories(*problem.environment, *problem.network, 1, {}, Random(1), nullptr).front().actions;
   millrace::State plan(*problem.environment);
@@ -71,7 +71,7 @@ void Observe(benchmark::State& state) {
 BENCHMARK(Observe)->Args({60, 4})->Args({1000, 4})->Args({1000, 8})->Args({10000, 8})->Unit(benchmark::kMillisecond);
 
 void Append(benchmark::State& state) {
-  const Problem problem(state.range(0), static_cast<int>(state.range(1)));
+  const RolloutCase problem(state.range(0), static_cast<int>(state.range(1)));
   const std::vector<Action> actions =
       SampleTrajectories(*problem.environment, *problem.network, 1, {}, Random(1), nullptr).front().actions;
   millrace::State plan(*problem.environment);

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/heuristics/heuristics.h"
 #include "millrace/machine/preset.h"
 #include "millrace/search/brkga.h"
-#include "millrace/search/polish.h"
+#include "millrace/search/local_search.h"
 #include "millrace/search/random_key_decoder.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
@@ -30,24 +31,25 @@ CostedGraph Problem(std::int64_t ops) {
 Assignment HeftPlan(const CostedGraph& costed) {
   Assignment plan;
   Random random(0);
-  MakeHeuristic("heft")->Propose(costed, {}, random, [&plan](Assignment offered) { plan = std::move(offered); });
+  MakeHeuristic("heft")->Propose(costed, {}, random,
+                                 [&plan](ProposedPlan offered) { plan = std::move(offered.assignment); });
   return plan;
 }
 
 // At a temperature that stays: shares of the makespan over the groups, in hundredths.
-void PolishChanges(benchmark::State& state) {
+void LocalSearchChanges(benchmark::State& state) {
   constexpr std::int64_t kChanges = 20'000;
   const CostedGraph costed = Problem(state.range(0));
   const Assignment start = HeftPlan(costed);
-  Polisher polisher(costed);
-  PolishOptions options;
-  options.first_temperature = options.last_temperature = static_cast<double>(state.range(1)) / 100;
+  LocalSearch local_search(costed);
+  LocalSearchOptions options;
+  options.first_annealing_temperature = options.last_annealing_temperature = static_cast<double>(state.range(1)) / 100;
   options.iterations = kChanges;
   Random random(1);
-  for (auto _ : state) benchmark::DoNotOptimize(polisher.Polish(start, options, random));
+  for (auto _ : state) benchmark::DoNotOptimize(local_search.Improve(start, options, random));
   state.SetItemsProcessed(state.iterations() * kChanges);
 }
-BENCHMARK(PolishChanges)->ArgsProduct({{60, 200, 1000}, {10, 100}})->Unit(benchmark::kMillisecond);
+BENCHMARK(LocalSearchChanges)->ArgsProduct({{60, 200, 1000}, {10, 100}})->Unit(benchmark::kMillisecond);
 
 void DecodeRandomKeys(benchmark::State& state) {
   const CostedGraph costed = Problem(state.range(0));
@@ -69,12 +71,12 @@ void BrkgaGenerations(benchmark::State& state) {
   constexpr std::int64_t kGenerations = 20;
   const CostedGraph costed = Problem(state.range(0));
   const BrkgaOptions options;
-  SourceBudget budget;
+  Budget budget;
   budget.iterations = kGenerations * options.population;
   Random random(1);
   for (auto _ : state)
     MakeBrkga(options)->Propose(costed, budget, random,
-                                [](const Assignment& plan) { benchmark::DoNotOptimize(&plan); });
+                                [](const ProposedPlan& plan) { benchmark::DoNotOptimize(&plan); });
   state.SetItemsProcessed(state.iterations() * *budget.iterations);
   state.counters["generations/s"] =
       benchmark::Counter(static_cast<double>(state.iterations() * kGenerations), benchmark::Counter::kIsRate);

@@ -56,9 +56,9 @@ Machine FourDevices(Links links) {
 }
 
 // Assignments of one graph, as a search meets them: another one at every call.
-class Problem {
+class TimelineCase {
  public:
-  Problem(int ops, Links links) : random_(7), graph_(LayeredGraph(ops, random_)), machine_(FourDevices(links)) {
+  TimelineCase(int ops, Links links) : random_(7), graph_(LayeredGraph(ops, random_)), machine_(FourDevices(links)) {
     costed_ = MakeCostedGraph(*MakeAnalyticCostModel(graph_, machine_), SingleOpGroups(graph_));
     for (int i = 0; i < 4; ++i) {
       Assignment assignment;
@@ -88,7 +88,7 @@ class Problem {
 };
 
 void Simulate(benchmark::State& state, Links links) {
-  const Problem problem(static_cast<int>(state.range(0)), links);
+  const TimelineCase problem(static_cast<int>(state.range(0)), links);
   Simulator simulator(problem.costed());
   std::size_t call = 0;
   for (auto _ : state) benchmark::DoNotOptimize(simulator.Makespan(problem.assignment(call++)));

@@ -7,11 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <string>
 #include <thread>
 
 namespace millrace {
@@ -83,11 +87,12 @@ constexpr const char* kMachine = "--machine homogeneous:4,latency=1e-3,bandwidth
 
 TEST_F(Command, SchedulesAGraphAndSimulatesThePlanToTheSameMakespan) {
   GenerateGraph();
-  for (const char* method : {"sequential", "random", "list", "heft", "cpop", "peft", "etf", "dls", "minmin", "maxmin",
-                             "randomised-list", "brkga", "anneal", "exact"}) {
+  const std::set<std::string> searches = {"brkga", "anneal", "exact"};
+  for (const std::string method : {"sequential", "random", "list", "heft", "cpop", "peft", "etf", "dls", "minmin",
+                                   "maxmin", "randomised-list", "brkga", "anneal", "exact"}) {
+    const char* const limits = searches.contains(method) ? " --iterations 500" : "";
     const Json scheduled =
-        Do(std::string("schedule g.json ") + kMachine + " --method " + method + " --iterations 500 --json -o plan.json")
-            .json();
+        Do(std::string("schedule g.json ") + kMachine + " --method " + method + limits + " --json -o plan.json").json();
     EXPECT_EQ(scheduled["method"], method);
     EXPECT_GE(scheduled["makespan_seconds"].get<double>(), scheduled["lower_bound_seconds"].get<double>());
     EXPECT_GE(scheduled["samples"].get<int>(), 1);
@@ -105,14 +110,67 @@ TEST_F(Command, SchedulesAGraphAndSimulatesThePlanToTheSameMakespan) {
 
 TEST_F(Command, GivesTheSamePlanForTheSameSeedAtAnyNumberOfThreads) {
   GenerateGraph();
-  for (const char* method : {"random", "randomised-list", "brkga", "anneal", "exact"}) {
-    const std::string words =
-        std::string("schedule g.json ") + kMachine + " --iterations 500 --samples 20 --method " + method;
+  const std::map<std::string, std::string> limits = {{"random", "--samples 20"},
+                                                     {"randomised-list", "--samples 20"},
+                                                     {"brkga", "--samples 20 --iterations 500"},
+                                                     {"anneal", "--iterations 500"},
+                                                     {"exact", "--iterations 500"}};
+  for (const auto& [method, limit] : limits) {
+    const std::string words = std::string("schedule g.json ") + kMachine + " --method " + method + " " + limit;
     Do(words + " --seed 7 --threads 1 -o a.json");
     Do(words + " --seed 7 --threads 2 -o b.json");
     Do(words + " --seed 8 -o c.json");
     EXPECT_EQ(ContentOf(Path("a.json")), ContentOf(Path("b.json"))) << method;
     EXPECT_NE(ContentOf(Path("a.json")), ContentOf(Path("c.json"))) << method;
+  }
+}
+
+TEST_F(Command, TakesTheOptionsAndLimitsOfAMethodWithThatMethodAlone) {
+  GenerateGraph();
+  const std::string schedule = std::string("schedule g.json ") + kMachine + " --json --method ";
+  EXPECT_EQ(Do(schedule + "anneal --chains 2 --iterations 500").json()["samples"], 2) << "a plan for each chain";
+  EXPECT_EQ(Do(schedule + "randomised-list --samples 5").json()["samples"], 5);
+  EXPECT_EQ(Do(schedule + "brkga --population 12 --iterations 100").json()["samples"], 12);
+  Refuses(schedule + "heft --samples 5", "heft takes no --samples");
+  Refuses(schedule + "anneal --samples 5", "anneal takes no --samples");
+  Refuses(schedule + "heft --iterations 5", "heft takes no --iterations");
+  Refuses(schedule + "heft --weights w.safetensors", "heft takes no --weights");
+  Refuses(schedule + "go-untrained --weights w.safetensors", "go-untrained takes no --weights");
+  Refuses(schedule + "heft --temperature 0.1", "heft takes no --temperature");
+  Refuses(schedule + "anneal --chains 0", "--chains of anneal is a number from 1 to 1000");
+  Refuses(schedule + "anneal --chains 2,3", "--chains of anneal takes one number");
+  Refuses(schedule + "anneal --chains many", "many");
+}
+
+TEST_F(Command, DrawsPlansOfUntrainedPlannersInAnyBuild) {
+  GenerateGraph();
+  const std::string schedule = std::string("schedule g.json ") + kMachine + " --json -o plan.json --method ";
+  for (const char* words : {"gflownet-untrained --samples 6", "gflownet-untrained --samples 6 --temperature 0.02,0.5",
+                            "gflownet-untrained+resampling --samples 6", "go-untrained --samples 6",
+                            "go-untrained --samples 6 --fusion greedy",
+                            "go-untrained --samples 6 --softmax-temperature 0.2 --draw-iterations 2"}) {
+    const Json scheduled = Do(schedule + words).json();
+    EXPECT_EQ(scheduled["samples"], 6) << words;
+    const Json simulated = Do(std::string("simulate g.json ") + kMachine + " --plan plan.json --json").json();
+    EXPECT_EQ(simulated["makespan_seconds"], scheduled["makespan_seconds"]) << words;
+  }
+}
+
+TEST_F(Command, LetsAMethodChooseFusionOnlyWhereNoneIsNamed) {
+  Do("generate squeezenet --image 64 --seed 2 -o m.onnx");
+  const auto groups = [this](const std::string& words) {
+    return Do(std::string("schedule m.onnx ") + kMachine + " --json -o plan.json " + words).json()["groups"].get<int>();
+  };
+  const int ops = groups("--method heft");
+  const int greedy = groups("--method heft --fusion greedy");
+  EXPECT_LT(greedy, ops);
+  for (const char* method : {"go", "go-untrained"}) {
+    const std::string words = std::string("--samples 4 --method ") + method;
+    EXPECT_EQ(groups(words + " --fusion none"), ops);
+    const Json plan = Json::parse(ContentOf(Path("plan.json")));
+    for (const Json& group : plan.at("groups")) EXPECT_EQ(group.size(), 1u);
+    EXPECT_EQ(groups(words + " --fusion greedy"), greedy);
+    EXPECT_LT(groups(words), ops) << "it fuses as it sees fit";
   }
 }
 
@@ -135,6 +193,23 @@ TEST_F(Command, OptimizesForASimulatedTargetAndLeavesItsFiles) {
   EXPECT_EQ(again["best"], result["best"]);
   EXPECT_EQ(again["plans_recalled"].get<std::size_t>(), again["candidates"].size())
       << "the second run resumes from the records";
+}
+
+TEST_F(Command, LeavesOutTheStagesThatAreNamed) {
+  GenerateGraph();
+  const std::string words = std::string("optimize g.json ") + kMachine +
+                            " --target sim:contention --samples 30 --iterations 500 --json -o result";
+  const Json all = Do(words).json();
+  std::filesystem::remove_all(folder_ / "result");
+  const Json fewer = Do(words + " --without calibrate,compare").json();
+  EXPECT_GT(fewer["best"]["target_seconds"].get<double>(), 0);
+  EXPECT_EQ(fewer["candidates"].size(), all["candidates"].size()) << "its places go to the proxy's choice";
+  EXPECT_TRUE(all["transfer_fit"].is_object());
+  EXPECT_TRUE(fewer["transfer_fit"].is_null());
+  for (const char* stage : {"profile", "finetune", "shared-links", "dearer-transfers", "calibrate", "compare"})
+    Refuses(words + " --without nonsense", stage);
+  Refuses(words + " --without nonsense", "'nonsense'");
+  Refuses(words + " --without race", "'race'");
 }
 
 TEST_F(Command, MeasuresThroughAnyCommandThatPrintsSeconds) {
@@ -296,7 +371,7 @@ TEST_F(Command, PrintsExperimentsAsTablesThatNameCommandMachineAndSeed) {
   const Outcome markdown = Do("bench quality --quick --methods heft,heuristics --seed 3 --quiet");
   EXPECT_THAT(markdown.out, HasSubstr("bench quality --quick --methods heft,heuristics --seed 3 --quiet"));
   EXPECT_THAT(markdown.out, HasSubstr("seed 3"));
-  EXPECT_THAT(markdown.out, HasSubstr("| heuristics | 36 |"));
+  EXPECT_THAT(markdown.out, HasSubstr("| heuristics | - | 36 |"));
   const Json object = Do("bench quality --quick --methods heft,heuristics --json").json();
   EXPECT_EQ(object["tables"]["overall"].size(), 2u);
   EXPECT_EQ(object["tables"]["instances"].size(), 36u);
@@ -305,9 +380,27 @@ TEST_F(Command, PrintsExperimentsAsTablesThatNameCommandMachineAndSeed) {
   const Json first = Do(recorded).json();
   EXPECT_EQ(Do(recorded).json()["tables"], first["tables"]) << "seconds too: nothing was run anew";
   Refuses("bench quality --quick --methods heft --record record.json", "record.json");
-  Refuses("bench magic", "'magic'");
   Refuses("bench quality --methods magic", "'magic'");
   Refuses("bench ablation", "--runs");
+}
+
+TEST_F(Command, GivesEveryExperimentItsOwnFlagsAndRefusesThoseOfOthers) {
+  EXPECT_THAT(Do("bench").out, HasSubstr("quality"));
+  const Json listed = Do("bench --json").json()["experiments"];
+  EXPECT_GT(listed.size(), 10u);
+  for (const Json& experiment : listed) {
+    const std::string name = experiment["name"];
+    const std::string help = Do("bench " + name + " --help").out;
+    EXPECT_THAT(help, HasSubstr("--quick")) << name;
+    EXPECT_THAT(help, HasSubstr("--seed")) << name;
+    EXPECT_EQ(help.find("--record") != std::string::npos, name == "quality") << name;
+  }
+  EXPECT_EQ(Do("bench --json go-workloads --quick --workloads rnnlm-2-short").json()["tables"]["workloads"].size(), 1u);
+  Refuses("bench magic", "no experiment 'magic'");
+  Refuses("bench quality --hdp 3", "--hdp");
+  Refuses("bench --cpu quality", "--cpu");
+  Refuses("bench quality temperature", "temperature");
+  Refuses("bench robustness --models towers", "--cpu");
 }
 
 }  // namespace

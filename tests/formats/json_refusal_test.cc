@@ -27,7 +27,7 @@ constexpr const char* kMachine =
     R"("links":[{"from":0,"to":1,"latency_seconds":0,"bandwidth":5,"channel":2}],)"
     R"("default_link":{"latency_seconds":1,"bandwidth":1}})";
 
-std::string Plan() {
+std::string PlanText() {
   return R"({"format":"millrace.plan","version":1,"graph":"g","graph_hash":"h","machine":)" + std::string(kMachine) +
          R"(,"method":"heft","seed":18446744073709551615,"groups":[[0],[1]],"placement":[0,1],"sequence":[0,1],)"
          R"("proxy_seconds":2.5})";
@@ -200,7 +200,7 @@ TEST(MachineJson, NamesTheMemberThatIsWrong) {
 }
 
 TEST(PlanJson, NamesTheMemberThatIsWrong) {
-  ASSERT_EQ(ParsePlanJson(Plan()).seed, 18446744073709551615ULL);
+  ASSERT_EQ(ParsePlanJson(PlanText()).seed, 18446744073709551615ULL);
   const std::vector<Case> cases = {
       {"\"millrace.plan\"", "\"millrace.graph\"", "format: is 'millrace.graph'"},
       {"\"seed\":18446744073709551615", "\"seed\":18446744073709551616", "seed: must be a whole number"},
@@ -219,7 +219,7 @@ TEST(PlanJson, NamesTheMemberThatIsWrong) {
       {"\"proxy_seconds\":2.5", "\"target_seconds\":\"x\"", "target_seconds: must be a number"},
   };
   for (const Case& wrong : cases) {
-    const std::string text = Replaced(Plan(), wrong.what, wrong.with);
+    const std::string text = Replaced(PlanText(), wrong.what, wrong.with);
     EXPECT_THAT(RefusalOf([&] { ParsePlanJson(text); }), HasSubstr(wrong.complaint)) << text;
   }
 }
@@ -235,7 +235,7 @@ TEST(PlanJson, ReadsAPlanThatStatesOnlyItsDecisions) {
 TEST(KindOfJson, TellsFilesApart) {
   EXPECT_EQ(KindOfJson(kGraph), JsonKind::kGraph);
   EXPECT_EQ(KindOfJson(kMachine), JsonKind::kMachine);
-  EXPECT_EQ(KindOfJson(Plan()), JsonKind::kPlan);
+  EXPECT_EQ(KindOfJson(PlanText()), JsonKind::kPlan);
   EXPECT_EQ(KindOfJson(R"({"maxFPGAs":4,"deep":{"ops":[]},"nodes":[]})"), JsonKind::kDnnPartitioning);
   EXPECT_EQ(KindOfJson(R"({"name":"a","tensors":[)"), JsonKind::kGraph);
   for (const char* text : {"", "{", "{}", "[]", "x", R"({"format":3})", R"({"format":"else","ops":[]})"})

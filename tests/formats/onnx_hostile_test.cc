@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <ostream>
+#include <string>
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/model_graph.h"
@@ -24,6 +26,8 @@ struct BadModel {
   std::string complaint;  // a part of it
   std::function<void(onnx::ModelProto&)> spoil;
 };
+
+void PrintTo(const BadModel& model, std::ostream* out) { *out << model.name; }
 
 onnx::GraphProto& Graph(onnx::ModelProto& message) { return *message.mutable_graph(); }
 onnx::NodeProto* Conv(onnx::ModelProto& message) { return Graph(message).mutable_node(0); }

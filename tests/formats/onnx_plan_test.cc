@@ -17,11 +17,6 @@
 namespace millrace::testing {
 namespace {
 
-Model Reread(const Model& model) {
-  std::vector<std::string> warnings;
-  return ImportOnnx(OnnxBytes(model), nullptr, {}, ShapeSource::kInference, warnings);
-}
-
 PlanRecord RandomRecord(Random& random, const Model& model) {
   const ComputationGraph graph = GraphOfModel(model);
   PlanRecord record;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/formats/onnx_sample.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cstring>
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/onnx_import.h"
+#include "millrace/formats/onnx_write.h"
 
 namespace millrace::testing {
 namespace {
@@ -125,6 +129,13 @@ std::string Complaint(const onnx::ModelProto& message, const OnnxReadOptions& op
   } catch (const InvalidInput& error) {
     return error.what();
   }
+}
+
+Model Reread(const Model& model) {
+  std::vector<std::string> warnings;
+  Model again = ImportOnnx(OnnxBytes(model), nullptr, {}, ShapeSource::kInference, warnings);
+  EXPECT_THAT(warnings, ::testing::IsEmpty());
+  return again;
 }
 
 Model RandomModel(Random& random, int nodes) {

@@ -39,6 +39,9 @@ Model Import(const onnx::ModelProto& message, const OnnxReadOptions& options = {
 // The complaint that importing the message meets; empty where it is taken.
 std::string Complaint(const onnx::ModelProto& message, const OnnxReadOptions& options = {});
 
+// What the model is once written and read again, its shapes inferred anew; expects no warnings.
+Model Reread(const Model& model);
+
 // A clean model of `nodes` nodes on 4x4 matrices: branches, joins, splits, dense and filled constants.
 Model RandomModel(Random& random, int nodes);
 

@@ -16,13 +16,6 @@
 namespace millrace::testing {
 namespace {
 
-Model Reread(const Model& model) {
-  std::vector<std::string> warnings;
-  Model again = ImportOnnx(OnnxBytes(model), nullptr, {}, ShapeSource::kInference, warnings);
-  EXPECT_THAT(warnings, ::testing::IsEmpty());
-  return again;
-}
-
 std::vector<std::byte> Elements(const ConstantData& constant) {
   std::vector<std::byte> bytes(constant.bytes());
   constant.CopyTo(bytes.data());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/heuristics/gang_choice.h"
+#include "millrace/heuristics/heuristics.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,8 @@
 #include <vector>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/heuristics/candidate_source.h"
 #include "millrace/heuristics/list_schedulers.h"
+#include "millrace/planning/planner.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
@@ -57,8 +58,9 @@ CostedGraph Price(const ComputationGraph& graph, const Machine& machine) {
 double MakespanOf(const std::string& method, const CostedGraph& costed) {
   double makespan = 0;
   Random random(0);
-  MakeHeuristic(method)->Propose(
-      costed, {}, random, [&](const Assignment& assignment) { makespan = MakeTimeline(costed, assignment).makespan; });
+  MakeHeuristic(method)->Propose(costed, {}, random, [&](const ProposedPlan& offer) {
+    makespan = MakeTimeline(costed, offer.assignment).makespan;
+  });
   return makespan;
 }
 

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/heuristics/optimistic_cost.h"
 #include "millrace/heuristics/upward_rank.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
@@ -147,6 +148,54 @@ TEST(Dls, TakesNinetyOneOnThePublishedExample) {
   const CostedGraph costed = WorkedExample();
   EXPECT_DOUBLE_EQ(ScheduleDls(costed).makespan, 91);
   EXPECT_DOUBLE_EQ(Simulated(costed, ScheduleDls(costed)), 91);
+}
+
+// The worked example of Arabnejad and Barbosa (2014): a graph of ten tasks on three processors, with the optimistic
+// cost table, the priorities and the schedule lengths it reports.
+CostedGraph WorkedExampleOfPeft() {
+  ProblemBuilder problem(3);
+  for (const std::vector<double>& seconds : std::vector<std::vector<double>>{{22, 21, 36},
+                                                                             {22, 18, 18},
+                                                                             {32, 27, 43},
+                                                                             {7, 10, 4},
+                                                                             {29, 27, 35},
+                                                                             {26, 17, 24},
+                                                                             {14, 25, 30},
+                                                                             {29, 23, 36},
+                                                                             {15, 21, 8},
+                                                                             {13, 16, 33}})
+    problem.AddOp(seconds);
+  for (const auto& [from, to, bytes] : std::vector<std::tuple<int, int, double>>{{1, 2, 17},
+                                                                                 {1, 3, 31},
+                                                                                 {1, 4, 29},
+                                                                                 {1, 5, 13},
+                                                                                 {1, 6, 7},
+                                                                                 {2, 8, 3},
+                                                                                 {2, 9, 30},
+                                                                                 {3, 7, 16},
+                                                                                 {4, 8, 11},
+                                                                                 {4, 9, 7},
+                                                                                 {5, 9, 57},
+                                                                                 {6, 8, 5},
+                                                                                 {7, 10, 9},
+                                                                                 {8, 10, 42},
+                                                                                 {9, 10, 7}})
+    problem.AddEdge(from - 1, to - 1, bytes);
+  return problem.Price();
+}
+
+TEST(OptimisticCosts, AreThoseOfThePublishedExample) {
+  const CostedGraph costed = WorkedExampleOfPeft();
+  const std::vector<double> published = {64, 68, 86, 42, 39, 42, 27, 41, 43, 42, 39, 50, 28, 37, 28,
+                                         42, 39, 44, 13, 16, 22, 13, 16, 33, 13, 16, 20, 0,  0,  0};
+  EXPECT_EQ(OptimisticCosts(costed, MeanTransferOf(costed.topology)), published);
+}
+
+TEST(Peft, TakesOneHundredAndTwentyTwoOnThePublishedExampleWhereHeftTakesOneHundredAndThirtyThree) {
+  const CostedGraph costed = WorkedExampleOfPeft();
+  EXPECT_DOUBLE_EQ(SchedulePeft(costed).makespan, 122);
+  EXPECT_DOUBLE_EQ(Simulated(costed, SchedulePeft(costed)), 122);
+  EXPECT_DOUBLE_EQ(Heft(costed).makespan, 133);
 }
 
 // Random problems of every kind: gangs, colocation, missing kinds, memory limits, ties. Null where one can run nowhere.

@@ -11,9 +11,14 @@
 #include "millrace/simulate/contention.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
+#include "tests/optimize/no_progress.h"
+#include "tests/optimize/shipped_planners.h"
 
 namespace millrace {
 namespace {
+
+using testing::kNoProgress;
+using testing::ShippedPlanners;
 
 ComputationGraph CommunicatingGraph() {
   RandomGraphOptions options;
@@ -26,7 +31,7 @@ ComputationGraph CommunicatingGraph() {
 Pool PoolOf(const CostModel& model) {
   PoolOptions options;
   options.methods = {"heft"};
-  return MakePool(model, FusionChoices(model), options, [](int, int) {});
+  return MakePool(model, ShippedPlanners(), FusionOptions(model), options, kNoProgress);
 }
 
 TEST(ContendedPlans, AreValidAndFasterThanHeftUnderContention) {
@@ -34,15 +39,15 @@ TEST(ContendedPlans, AreValidAndFasterThanHeftUnderContention) {
   const Machine machine = *MachinePreset("homogeneous:4,latency=0,bandwidth=1e9");
   const auto model = MakeAnalyticCostModel(graph, machine);
   const Pool pool = PoolOf(*model);
-  const std::vector<Candidate> plans = ContendedPlans(pool, {}, [](int, int) {});
+  const std::vector<Candidate> plans = ContendedPlans(pool, ShippedPlanners(), {}, kNoProgress);
   ASSERT_EQ(plans.size(), pool.fusions.size());
   const Candidate& plan = plans.front();
   EXPECT_EQ(plan.method, "contended-search");
   EXPECT_EQ(WhyNotValid(graph, machine, plan.plan), std::nullopt);
-  const CostedGraph& costed = pool.costed.front();
+  const CostedGraph& costed = pool.fusions.front().costed;
   EXPECT_LT(ContendedTimeline(costed, {plan.plan.placement, plan.plan.sequence}).makespan,
             ContendedTimeline(costed, pool.entries.front().assignment).makespan);
-  EXPECT_EQ(ContendedPlans(pool, {}, [](int, int) {}).front().plan, plan.plan);
+  EXPECT_EQ(ContendedPlans(pool, ShippedPlanners(), {}, kNoProgress).front().plan, plan.plan);
 }
 
 TEST(ContendedPlans, BeginWithTheBestPlanOfGoAndAreNoSlowerThanIt) {
@@ -50,35 +55,33 @@ TEST(ContendedPlans, BeginWithTheBestPlanOfGoAndAreNoSlowerThanIt) {
   const Machine machine = *MachinePreset("homogeneous:4,latency=0,bandwidth=1e9");
   const auto model = MakeAnalyticCostModel(graph, machine);
   Pool pool = PoolOf(*model);
-  FusionChoice single{"go", SingleOpGroups(model->graph()), true};
-  pool.costed.push_back(MakeCostedGraph(*model, single.groups));
-  pool.fusions.push_back(std::move(single));
+  pool.fusions.push_back({"go", MakeCostedGraph(*model, SingleOpGroups(model->graph())), false});
+  const CostedGraph& costed = pool.fusions.back().costed;
   PoolEntry entry;
   entry.fusion = static_cast<int>(pool.fusions.size()) - 1;
   entry.method = "go";
-  entry.assignment = SchedulePlaced(pool.costed.back(), PlaceByLayers(pool.costed.back()), {}).assignment;
-  entry.proxy_seconds = Simulator(pool.costed.back()).Makespan(entry.assignment);
-  const double before = ContendedTimeline(pool.costed.back(), entry.assignment).makespan;
-  const std::size_t without = ContendedPlans(pool, {}, [](int, int) {}).size();
+  entry.assignment = SchedulePlaced(costed, PlaceByLayers(costed), {}).assignment;
+  entry.proxy_seconds = Simulator(costed).Makespan(entry.assignment);
+  const double before = ContendedTimeline(costed, entry.assignment).makespan;
+  const std::size_t without = ContendedPlans(pool, ShippedPlanners(), {}, kNoProgress).size();
   pool.entries.push_back(entry);
-  const std::vector<Candidate> plans = ContendedPlans(pool, {}, [](int, int) {});
+  const std::vector<Candidate> plans = ContendedPlans(pool, ShippedPlanners(), {}, kNoProgress);
   ASSERT_EQ(plans.size(), without + 1);
   EXPECT_EQ(plans.back().method, "go+search");
-  EXPECT_EQ(plans.back().plan.groups, pool.fusions.back().groups);
-  EXPECT_LE(ContendedTimeline(pool.costed.back(), {plans.back().plan.placement, plans.back().plan.sequence}).makespan,
-            before);
+  EXPECT_EQ(plans.back().plan.groups, costed.groups);
+  EXPECT_LE(ContendedTimeline(costed, {plans.back().plan.placement, plans.back().plan.sequence}).makespan, before);
 }
 
 TEST(ContendedPlans, AreNoneWhereTransfersAreFreeOrTheGraphIsTooLarge) {
   const ComputationGraph graph = CommunicatingGraph();
   const Machine free_links = *MachinePreset("homogeneous:4");
   const auto free = MakeAnalyticCostModel(graph, free_links);
-  EXPECT_TRUE(ContendedPlans(PoolOf(*free), {}, [](int, int) {}).empty());
+  EXPECT_TRUE(ContendedPlans(PoolOf(*free), ShippedPlanners(), {}, kNoProgress).empty());
   const Machine links = *MachinePreset("homogeneous:4,latency=0,bandwidth=1e9");
   const auto model = MakeAnalyticCostModel(graph, links);
   ContendedPlansOptions options;
   options.visits = 500;
-  EXPECT_TRUE(ContendedPlans(PoolOf(*model), options, [](int, int) {}).empty());
+  EXPECT_TRUE(ContendedPlans(PoolOf(*model), ShippedPlanners(), options, kNoProgress).empty());
 }
 
 }  // namespace

@@ -5,15 +5,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "millrace/errors/errors.h"
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
 #include "millrace/workloads/random_graph.h"
+#include "tests/optimize/no_progress.h"
+#include "tests/optimize/shipped_planners.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
 namespace {
+
+using testing::kNoProgress;
+using testing::ShippedPlanners;
 
 LoadedGraph Layered(int ops, double ccr, std::uint64_t seed) {
   RandomGraphOptions options;
@@ -33,13 +41,12 @@ OptimizeOptions On(const std::string& target) {
   return options;
 }
 
-const auto kNoProgress = [](std::string_view, int, int) {};
 const Machine kFour = *MachinePreset("homogeneous:4,latency=1e-3,bandwidth=1e9");
 
 TEST(Optimize, ReturnsAValidPlanNoSlowerThanAnyBaselineOnEveryTarget) {
   for (const char* target : {"sim:noise", "sim:bandwidth", "sim:latency", "sim:contention", "sim:noise+contention"}) {
     const LoadedGraph loaded = Layered(60, 1, 5);
-    const OptimizeResult result = Optimize(loaded, kFour, On(target), kNoProgress);
+    const OptimizeResult result = Optimize(loaded, kFour, ShippedPlanners(), On(target), kNoProgress);
     EXPECT_EQ(WhyNotValid(loaded.graph, kFour, result.best.plan), std::nullopt) << target;
     ASSERT_TRUE(result.best.target_seconds) << target;
     ASSERT_FALSE(result.baselines.empty());
@@ -56,7 +63,7 @@ TEST(Optimize, ReturnsAValidPlanNoSlowerThanAnyBaselineOnEveryTarget) {
 
 TEST(Optimize, ReportsTheProxyTimeASlowSimulationOfTheBestPlanGives) {
   const LoadedGraph loaded = Layered(40, 2, 6);
-  const OptimizeResult result = Optimize(loaded, kFour, On("sim:noise"), kNoProgress);
+  const OptimizeResult result = Optimize(loaded, kFour, ShippedPlanners(), On("sim:noise"), kNoProgress);
   EXPECT_NEAR(result.best.proxy_seconds, testing::SlowSimulate(loaded.graph, kFour, result.best.plan).makespan, 1e-9);
   EXPECT_LE(result.lower_bound_seconds, result.best.proxy_seconds * (1 + 1e-9));
   EXPECT_LE(result.fusion_free_bound_seconds, result.best.proxy_seconds * (1 + 1e-9));
@@ -65,18 +72,18 @@ TEST(Optimize, ReportsTheProxyTimeASlowSimulationOfTheBestPlanGives) {
 TEST(Optimize, GivesTheSameAnswerForTheSameSeedAndAnotherNoiseForAnother) {
   const LoadedGraph loaded = Layered(50, 1, 7);
   OptimizeOptions options = On("sim:noise");
-  const OptimizeResult a = Optimize(loaded, kFour, options, kNoProgress);
-  const OptimizeResult b = Optimize(loaded, kFour, options, kNoProgress);
+  const OptimizeResult a = Optimize(loaded, kFour, ShippedPlanners(), options, kNoProgress);
+  const OptimizeResult b = Optimize(loaded, kFour, ShippedPlanners(), options, kNoProgress);
   EXPECT_EQ(a.best.plan, b.best.plan);
   EXPECT_EQ(a.best.target_seconds, b.best.target_seconds);
   options.seed = 1;
-  const OptimizeResult c = Optimize(loaded, kFour, options, kNoProgress);
+  const OptimizeResult c = Optimize(loaded, kFour, ShippedPlanners(), options, kNoProgress);
   EXPECT_NE(a.best.target_seconds, c.best.target_seconds);
 }
 
 TEST(Optimize, RanksPerfectlyWhereTheTargetIsTheProxyItself) {
   const LoadedGraph loaded = Layered(50, 1, 8);
-  const OptimizeResult result = Optimize(loaded, kFour, On("sim:noise,sigma=0"), kNoProgress);
+  const OptimizeResult result = Optimize(loaded, kFour, ShippedPlanners(), On("sim:noise,sigma=0"), kNoProgress);
   ASSERT_TRUE(result.proxy_rank_correlation);
   EXPECT_DOUBLE_EQ(*result.proxy_rank_correlation, 1.0);
   EXPECT_NEAR(*result.proxy_median_error, 0.0, 1e-9);
@@ -86,7 +93,7 @@ TEST(Optimize, MeasuresAtMostTopKPlansBesideTheBaselines) {
   const LoadedGraph loaded = Layered(50, 1, 9);
   OptimizeOptions options = On("sim:latency");
   options.top_k = 3;
-  const OptimizeResult result = Optimize(loaded, kFour, options, kNoProgress);
+  const OptimizeResult result = Optimize(loaded, kFour, ShippedPlanners(), options, kNoProgress);
   EXPECT_LE(result.candidates.size(), 3 + result.baselines.size());
 }
 
@@ -96,12 +103,54 @@ TEST(Optimize, AnswersWithinItsTimeLimitThoughItsSearchesAskForMore) {
   options.samples = 1'000'000'000;
   options.iterations = 1'000'000'000'000;
   options.time_limit = 1.0;
-  const OptimizeResult result = Optimize(loaded, kFour, options, kNoProgress);
+  const OptimizeResult result = Optimize(loaded, kFour, ShippedPlanners(), options, kNoProgress);
   EXPECT_TRUE(result.best.target_seconds);
 }
 
+TEST(Optimize, FindsAPlanWithoutAnyOfTheStagesThatHaveANameAndWithoutAllOfThem) {
+  const LoadedGraph loaded = Layered(40, 1, 11);
+  std::vector<std::vector<std::string>> left_out(1);
+  for (const OptimizeStage& stage : OptimizeStages()) {
+    if (stage.name.empty()) continue;
+    left_out.front().push_back(stage.name);
+    left_out.push_back({stage.name});
+  }
+  EXPECT_THAT(left_out.front(), ::testing::ElementsAre("profile", "finetune", "shared-links", "dearer-transfers",
+                                                       "calibrate", "compare"));
+  for (const std::vector<std::string>& without : left_out) {
+    OptimizeOptions options = On("sim:contention");
+    options.without = without;
+    const OptimizeResult result = Optimize(loaded, kFour, ShippedPlanners(), options, kNoProgress);
+    EXPECT_EQ(WhyNotValid(loaded.graph, kFour, result.best.plan), std::nullopt) << without.front();
+    ASSERT_TRUE(result.best.target_seconds) << without.front();
+    for (const Candidate& candidate : result.candidates)
+      EXPECT_LE(*result.best.target_seconds, *candidate.target_seconds) << without.front();
+    for (const BaselineResult& baseline : result.baselines)
+      EXPECT_LE(*result.best.target_seconds, *baseline.candidate.target_seconds) << without.front();
+    const bool calibrated = std::find(without.begin(), without.end(), "calibrate") == without.end();
+    EXPECT_EQ(result.transfer_fit.has_value(), calibrated) << without.front();
+  }
+}
+
+TEST(Optimize, RefusesToLeaveOutAStageThereIsNotAndListsThem) {
+  OptimizeOptions options = On("sim:noise");
+  for (const char* name : {"nonsense", ""}) {
+    options.without = {"profile", name};
+    try {
+      Optimize(Layered(10, 1, 1), kFour, ShippedPlanners(), options, kNoProgress);
+      FAIL() << name;
+    } catch (const InvalidInput& error) {
+      EXPECT_THAT(error.what(),
+                  ::testing::AllOf(
+                      ::testing::HasSubstr(std::string("'") + name + "'"),
+                      ::testing::HasSubstr("profile, finetune, shared-links, dearer-transfers, calibrate, compare")));
+    }
+  }
+}
+
 TEST(Optimize, RefusesToExecuteAGraphWithoutAModel) {
-  EXPECT_THROW(Optimize(Layered(10, 1, 1), *MachinePreset("this"), On("cpu"), kNoProgress), InvalidInput);
+  EXPECT_THROW(Optimize(Layered(10, 1, 1), *MachinePreset("this"), ShippedPlanners(), On("cpu"), kNoProgress),
+               InvalidInput);
 }
 
 TEST(Optimize, SaysSoWhenNothingFitsInMemory) {
@@ -112,7 +161,7 @@ TEST(Optimize, SaysSoWhenNothingFitsInMemory) {
   loaded.graph = ComputationGraph(std::move(data));
   Machine machine = *MachinePreset("homogeneous:2");
   for (Device& device : machine.devices) device.memory_bytes = 50;
-  EXPECT_THROW(Optimize(loaded, machine, On("sim:noise"), kNoProgress), WorkFailed);
+  EXPECT_THROW(Optimize(loaded, machine, ShippedPlanners(), On("sim:noise"), kNoProgress), WorkFailed);
 }
 
 }  // namespace

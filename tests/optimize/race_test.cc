@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/optimize/no_progress.h"
 #include "tests/optimize/scripted_target.h"
 
 namespace millrace {
 namespace {
 
+using testing::kNoProgress;
 using testing::ScriptedTarget;
 
 // Candidates told apart by their one group's device.
@@ -17,8 +19,6 @@ std::vector<Candidate> Candidates(int count) {
   for (int i = 0; i < count; ++i) candidates[static_cast<std::size_t>(i)].plan = Plan{{{0}}, {i}, {0}};
   return candidates;
 }
-
-const auto kNoProgress = [](int, int) {};
 
 TEST(Race, MeasuresADeterministicTargetOncePerCandidate) {
   ScriptedTarget target([](const Plan& plan, int) { return 1.0 + plan.placement[0]; }, true);

@@ -14,20 +14,23 @@
 #include "millrace/plan/hash.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/peak_memory.h"
+#include "tests/optimize/no_progress.h"
+#include "tests/optimize/shipped_planners.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
 namespace {
 
-const auto kNoProgress = [](int, int) {};
+using testing::kNoProgress;
+using testing::ShippedPlanners;
 
 Pool PoolFor(const ComputationGraph& graph, const Machine& machine, std::int64_t samples) {
   const auto model = MakeAnalyticCostModel(graph, machine);
   PoolOptions options;
   options.samples = samples;
   options.iterations = 400;
-  return MakePool(*model, FusionChoices(*model), options, kNoProgress);
+  return MakePool(*model, ShippedPlanners(), FusionOptions(*model), options, kNoProgress);
 }
 
 TEST(Pool, HoldsOnlyValidPlansPricedAsTheSlowSimulatorPricesThem) {
@@ -65,7 +68,7 @@ TEST(SelectDiverse, TakesTheBestByProxyFirstAndNoPlanTwice) {
     const Machine machine = testing::RandomMachine(random);
     const Pool pool = PoolFor(graph, machine, 100);
     ASSERT_FALSE(pool.entries.empty());
-    const std::vector<Candidate> selected = SelectDiverse(pool, machine, SelectOptions{});
+    const std::vector<Candidate> selected = SelectDiverse(pool, machine, {});
     ASSERT_FALSE(selected.empty());
     EXPECT_LE(selected.size(), 16U);
     double best = pool.entries.front().proxy_seconds;
@@ -92,11 +95,10 @@ TEST(SelectDiverse, TellsAGangFromACoreThoughTheirChainsAreEqual) {
                      {"ab", "both", {0, 1}, 1, 1, std::nullopt, 0}};
   const auto model = MakeAnalyticCostModel(graph, machine);
   Pool pool;
-  pool.fusions = {{"none", SingleOpGroups(graph)}};
-  pool.costed.push_back(MakeCostedGraph(*model, SingleOpGroups(graph)));
+  pool.fusions.push_back({"none", MakeCostedGraph(*model, SingleOpGroups(graph))});
   pool.entries = {
       {0, "one", {{0, 0}, {0, 1}}, 2.0}, {0, "twin", {{1, 1}, {0, 1}}, 2.0}, {0, "gang", {{2, 2}, {0, 1}}, 1.8}};
-  const std::vector<Candidate> selected = SelectDiverse(pool, machine, SelectOptions{});
+  const std::vector<Candidate> selected = SelectDiverse(pool, machine, {});
   ASSERT_EQ(selected.size(), 2U) << "the twin on the other core is the same plan";
   EXPECT_EQ(selected[0].method, "gang");
   EXPECT_EQ(selected[1].method, "one");

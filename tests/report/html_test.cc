@@ -13,6 +13,7 @@
 #include <regex>
 
 #include "millrace/machine/preset.h"
+#include "millrace/optimize/planners.h"
 #include "millrace/workloads/random_graph.h"
 
 namespace millrace {
@@ -34,7 +35,8 @@ OptimizeResult SmallResult(const std::string& op_name) {
   optimize.target = "sim:noise";
   optimize.samples = 32;
   optimize.iterations = 2000;
-  return Optimize(loaded, *MachinePreset("homogeneous:3"), optimize, [](std::string_view, int, int) {});
+  return Optimize(loaded, *MachinePreset("homogeneous:3"), MakePlannerRegistry(), optimize,
+                  [](std::string_view, int, int) {});
 }
 
 std::size_t Count(const std::string& text, const std::string& pattern) {
@@ -67,6 +69,57 @@ TEST(ReportHtml, LetsNoNameBreakOutOfTheText) {
   EXPECT_EQ(Count(page, "<script>"), 1U);
   EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
   EXPECT_THAT(page, HasSubstr("small &amp; &lt;layered&gt;"));
+}
+
+// Text that would become markup wherever it is not escaped.
+std::string Hostile(const std::string& place) {
+  return "<script>alert('" + place + "')</script><b onclick=\"x\">&amp;" + place;
+}
+
+// Every string that a result holds, so that none of them is taken for harmless.
+OptimizeResult HostileResult() {
+  OptimizeResult result = SmallResult("op");
+  GraphData data = result.graph.data();
+  data.name = Hostile("graph");
+  for (Op& op : data.ops) {
+    op.name = Hostile("op");
+    op.type = Hostile("type");
+  }
+  for (Tensor& tensor : data.tensors) tensor.name = Hostile("tensor");
+  result.graph = ComputationGraph(std::move(data));
+  result.machine.name = Hostile("machine");
+  for (Device& device : result.machine.devices) device.name = Hostile("device"), device.kind = Hostile("kind");
+  result.target = Hostile("target");
+  const auto poison = [](Candidate& candidate, const std::string& whose) {
+    candidate.method = Hostile(whose + " method");
+    candidate.fusion = Hostile(whose + " fusion");
+    candidate.failure = Hostile(whose + " failure");
+  };
+  poison(result.best, "best");
+  for (BaselineResult& baseline : result.baselines) {
+    poison(baseline.candidate, "baseline");
+    baseline.name = Hostile("baseline name");
+    baseline.meaning = Hostile("baseline meaning");
+  }
+  for (Candidate& candidate : result.candidates) poison(candidate, "candidate");
+  result.warnings = {Hostile("warning")};
+  return result;
+}
+
+TEST(ReportHtml, EscapesEveryTextOfAResult) {
+  const std::string page = ReportHtml(HostileResult());
+  EXPECT_EQ(Count(page, "<script>"), 1U) << "its own";
+  EXPECT_THAT(page, Not(HasSubstr("alert('")));
+  EXPECT_THAT(page, Not(HasSubstr("onclick=\"")));
+  EXPECT_THAT(page, Not(HasSubstr("&amp;amp;amp;"))) << "escaped twice";
+  EXPECT_EQ(Count(page, "<b onclick"), 0U);
+  for (const char* place : {"graph", "op", "type", "machine", "device", "kind", "target", "best method", "best fusion",
+                            "best failure", "baseline name", "baseline meaning", "baseline failure", "candidate method",
+                            "candidate fusion", "candidate failure", "warning"})
+    EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(&#39;" + std::string(place) +
+                                "&#39;)&lt;/script&gt;&lt;b "
+                                "onclick=&quot;x&quot;&gt;&amp;amp;" +
+                                place));
 }
 
 struct Browsed {

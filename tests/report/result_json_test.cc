@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "millrace/machine/preset.h"
+#include "millrace/optimize/planners.h"
 #include "millrace/report/gantt.h"
 #include "millrace/report/text.h"
 #include "millrace/report/trace.h"
@@ -28,7 +29,7 @@ const OptimizeResult& Result() {
     optimize.target = "sim:contention";
     optimize.samples = 32;
     optimize.iterations = 2000;
-    return Optimize(loaded, *MachinePreset("homogeneous:2,latency=0.01,bandwidth=1e9"), optimize,
+    return Optimize(loaded, *MachinePreset("homogeneous:2,latency=0.01,bandwidth=1e9"), MakePlannerRegistry(), optimize,
                     [](std::string_view, int, int) {});
   }();
   return result;

@@ -23,12 +23,12 @@ namespace {
 namespace fs = std::filesystem;
 using millrace::testing::HarnessOptions;
 using millrace::testing::RunGroup;
-using millrace::testing::Tensor;
+using millrace::testing::TensorData;
 
 const fs::path kCases = "/usr/share/libonnx-testdata/data/node";
 
-std::vector<Tensor> ReadTensors(const fs::path& folder, const std::string& prefix) {
-  std::vector<Tensor> tensors;
+std::vector<TensorData> ReadTensors(const fs::path& folder, const std::string& prefix) {
+  std::vector<TensorData> tensors;
   for (int i = 0;; ++i) {
     const fs::path file = folder / (prefix + std::to_string(i) + ".pb");
     if (!fs::exists(file)) return tensors;
@@ -44,7 +44,7 @@ std::size_t Failures() {
 bool IsFloat(DataType type) { return type == DataType::kFloat32 || type == DataType::kFloat64; }
 
 // What differs, or nothing.
-std::string Difference(const Tensor& actual, const Tensor& expected) {
+std::string Difference(const TensorData& actual, const TensorData& expected) {
   if (actual->type() != expected->type()) return "another type";
   if (actual->shape() != expected->shape()) return "another shape";
   if (!IsFloat(expected->type())) return actual->AsInt64s() == expected->AsInt64s() ? "" : "other integers";
@@ -68,7 +68,7 @@ std::string FirstUnsupported(const Model& model) {
 
 // The cases give axes, bounds and shapes as inputs of the model, which networks have as constants. Turns the inputs
 // that nodes read as such parameters (everything but a node's first input) into constants.
-void BindParameters(Model& model, std::vector<Tensor>& inputs) {
+void BindParameters(Model& model, std::vector<TensorData>& inputs) {
   std::set<int> data;
   for (const Node& node : model.nodes) {
     const bool all_data = node.op_type == "Concat";
@@ -78,7 +78,7 @@ void BindParameters(Model& model, std::vector<Tensor>& inputs) {
   const bool only_parameters =
       model.nodes.size() == 1 && (model.nodes[0].op_type == "Range" || model.nodes[0].op_type == "ConstantOfShape");
   std::vector<int> kept_ids;
-  std::vector<Tensor> kept;
+  std::vector<TensorData> kept;
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
     if (data.contains(model.inputs[i]) && !only_parameters) {
       kept_ids.push_back(model.inputs[i]);
@@ -92,15 +92,15 @@ void BindParameters(Model& model, std::vector<Tensor>& inputs) {
 }
 
 // Runs the model node by node; what is wrong with its outputs, or nothing.
-std::string Run(const Model& model, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected,
+std::string Run(const Model& model, const std::vector<TensorData>& inputs, const std::vector<TensorData>& expected,
                 const HarnessOptions& options) {
-  std::map<int, Tensor> values;
+  std::map<int, TensorData> values;
   for (std::size_t i = 0; i < inputs.size(); ++i) values[model.inputs[i]] = inputs[i];
   for (std::size_t node = 0; node < model.nodes.size(); ++node)
     values.merge(RunGroup(model, {static_cast<int>(node)}, values, options));
   for (std::size_t i = 0; i < model.outputs.size(); ++i) {
     const int id = model.outputs[i];
-    const Tensor& constant = model.values[static_cast<std::size_t>(id)].constant;
+    const TensorData& constant = model.values[static_cast<std::size_t>(id)].constant;
     if (constant == nullptr && !values.contains(id)) return "output " + std::to_string(i) + " is missing";
     const std::string difference = Difference(constant ? constant : values.at(id), expected[i]);
     if (!difference.empty()) return "output " + std::to_string(i) + ": " + difference;
@@ -115,7 +115,7 @@ struct Counts {
 
 void Check(const fs::path& folder, Counts& counts) {
   Model model;
-  std::vector<Tensor> inputs, expected;
+  std::vector<TensorData> inputs, expected;
   const auto unsupported = [&](const std::string& reason) {
     ++counts.unsupported;
     ++counts.reasons[reason];

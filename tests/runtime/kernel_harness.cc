@@ -58,7 +58,7 @@ void ExpectZeroPadding(const TensorSpec& spec, const std::byte* data) {
 
 }  // namespace
 
-Tensor RandomTensor(Random& random, const Shape& shape, double low, double high) {
+TensorData RandomTensor(Random& random, const Shape& shape, double low, double high) {
   std::vector<float> values(static_cast<std::size_t>(ElementsOf(shape)));
   for (float& value : values) value = static_cast<float>(random.Uniform(low, high));
   return ConstantData::Floats(shape, values);
@@ -75,7 +75,7 @@ int ModelMaker::Input(const Shape& shape, DataType type) {
   return id;
 }
 
-int ModelMaker::Constant(Tensor data) {
+int ModelMaker::Constant(TensorData data) {
   const int id = Input(data->shape(), data->type());
   model_.inputs.pop_back();
   model_.values.back().constant = std::move(data);
@@ -111,8 +111,8 @@ std::vector<int> ModelMaker::AllNodes() const {
   return nodes;
 }
 
-std::map<int, Tensor> RunGroup(const Model& model, const std::vector<int>& nodes, const std::map<int, Tensor>& inputs,
-                               const HarnessOptions& options) {
+std::map<int, TensorData> RunGroup(const Model& model, const std::vector<int>& nodes,
+                                   const std::map<int, TensorData>& inputs, const HarnessOptions& options) {
   const OneOpenMpThread one_thread;
   KernelRequest request;
   request.model = &model;
@@ -131,7 +131,7 @@ std::map<int, Tensor> RunGroup(const Model& model, const std::vector<int>& nodes
   std::vector<std::byte*> destinations;
   for (std::size_t i = 0; i < kernel->inputs().size(); ++i) {
     const int value = kernel->inputs()[i];
-    const Tensor& given = inputs.at(value);
+    const TensorData& given = inputs.at(value);
     const TensorSpec plain{given->type(), given->shape(), Layout::kPlain};
     const TensorSpec& wanted = kernel->input_specs()[i];
     EXPECT_EQ(wanted.shape, given->shape());
@@ -153,7 +153,7 @@ std::map<int, Tensor> RunGroup(const Model& model, const std::vector<int>& nodes
   }
   for (const Buffer& buffer : buffers) EXPECT_TRUE(buffer.GuardIntact()) << "a kernel wrote past a buffer";
 
-  std::map<int, Tensor> results;
+  std::map<int, TensorData> results;
   for (std::size_t i = 0; i < kernel->outputs().size(); ++i) {
     const TensorSpec& spec = kernel->output_specs()[i];
     ExpectZeroPadding(spec, destinations[i]);
@@ -166,7 +166,7 @@ std::map<int, Tensor> RunGroup(const Model& model, const std::vector<int>& nodes
   return results;
 }
 
-void ExpectClose(const Tensor& actual, const Tensor& expected, double tolerance) {
+void ExpectClose(const TensorData& actual, const TensorData& expected, double tolerance) {
   ASSERT_EQ(actual->type(), expected->type());
   ASSERT_EQ(actual->shape(), expected->shape());
   const std::vector<float> got = actual->AsFloats();

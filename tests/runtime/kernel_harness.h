@@ -13,17 +13,17 @@
 // What the kernels' tests share: a model of a few nodes made by hand, and a way to run one group of it.
 namespace millrace::testing {
 
-using Tensor = std::shared_ptr<const ConstantData>;
+using TensorData = std::shared_ptr<const ConstantData>;
 
 // Elements uniform in [low, high).
-Tensor RandomTensor(Random& random, const Shape& shape, double low = -1, double high = 1);
+TensorData RandomTensor(Random& random, const Shape& shape, double low = -1, double high = 1);
 
 class ModelMaker {
  public:
   explicit ModelMaker(std::int64_t opset = 13) { model_.opset = opset; }
 
   int Input(const Shape& shape, DataType type = DataType::kFloat32);
-  int Constant(Tensor data);
+  int Constant(TensorData data);
   // Appends a node and returns the value id of its first output. Output shapes are the caller's to say.
   int Node(const std::string& op_type, const std::vector<int>& inputs, const Shape& output_shape,
            const std::map<std::string, Attribute>& attributes = {}, DataType output_type = DataType::kFloat32);
@@ -48,10 +48,10 @@ struct HarnessOptions {
 // Makes the group's kernel, lays the inputs (by value id, plain) as it asks, runs every phase of every worker, and
 // returns its outputs by value id, plain. Fails the test where the kernel's border is not the group's, where it writes
 // past a buffer, or leaves padding that is not zero. Buffers start as NaN bits.
-std::map<int, Tensor> RunGroup(const Model& model, const std::vector<int>& nodes, const std::map<int, Tensor>& inputs,
-                               const HarnessOptions& options = {});
+std::map<int, TensorData> RunGroup(const Model& model, const std::vector<int>& nodes,
+                                   const std::map<int, TensorData>& inputs, const HarnessOptions& options = {});
 
 // Fails the test unless every element is within `tolerance` x (1 + the largest magnitude expected).
-void ExpectClose(const Tensor& actual, const Tensor& expected, double tolerance = 1e-4);
+void ExpectClose(const TensorData& actual, const TensorData& expected, double tolerance = 1e-4);
 
 }  // namespace millrace::testing

@@ -18,7 +18,7 @@ using millrace::testing::HarnessOptions;
 using millrace::testing::ModelMaker;
 using millrace::testing::RandomTensor;
 using millrace::testing::RunGroup;
-using millrace::testing::Tensor;
+using millrace::testing::TensorData;
 
 std::vector<HarnessOptions> AllWays() {
   std::vector<HarnessOptions> ways;
@@ -30,7 +30,8 @@ std::vector<HarnessOptions> AllWays() {
 }
 
 // The only output of the model's nodes run as one group.
-Tensor Only(const ModelMaker& maker, int output, const std::map<int, Tensor>& inputs, const HarnessOptions& way) {
+TensorData Only(const ModelMaker& maker, int output, const std::map<int, TensorData>& inputs,
+                const HarnessOptions& way) {
   return RunGroup(maker.model(), maker.AllNodes(), inputs, way).at(output);
 }
 
@@ -72,7 +73,7 @@ TEST(LightKernels, ElementwiseFunctionsEqualTheLibrarysInBothLayouts) {
     ModelMaker maker;
     const int input = maker.Input(shape);
     const int output = maker.Node(op, {input}, shape);
-    const Tensor values = RandomTensor(random, shape, -6, 6);
+    const TensorData values = RandomTensor(random, shape, -6, 6);
     std::vector<float> expected = values->AsFloats();
     for (float& value : expected) value = static_cast<float>(function(value));
     for (const HarnessOptions& way : AllWays()) {
@@ -87,7 +88,7 @@ TEST(LightKernels, ExponentialsOfExtremesAreZeroAndInfinity) {
   ModelMaker maker;
   const int input = maker.Input(shape);
   const int output = maker.Node("Exp", {input}, shape);
-  const Tensor values = ConstantData::Floats(shape, {-1e30f, -200, 88.7f, 89, 1e30f, std::nanf("")});
+  const TensorData values = ConstantData::Floats(shape, {-1e30f, -200, 88.7f, 89, 1e30f, std::nanf("")});
   const std::vector<float> got = Only(maker, output, {{input, values}}, {})->AsFloats();
   EXPECT_EQ(got[0], 0);
   EXPECT_EQ(got[1], 0);
@@ -117,7 +118,7 @@ TEST(LightKernels, BinaryOpsBroadcastAsShapesSayInBothLayouts) {
     std::advance(function, random.Below(functions.size()));
     const bool first_repeats = function->first != "PRelu" && random.Below(2) == 0;
     const bool constant = random.Below(2) == 0;
-    const Tensor full = RandomTensor(random, shape, 0.5, 2), part = RandomTensor(random, other, 0.5, 2);
+    const TensorData full = RandomTensor(random, shape, 0.5, 2), part = RandomTensor(random, other, 0.5, 2);
     ModelMaker maker;
     const int full_id = maker.Input(shape);
     const int part_id = constant ? maker.Constant(part) : maker.Input(other);
@@ -131,7 +132,7 @@ TEST(LightKernels, BinaryOpsBroadcastAsShapesSayInBothLayouts) {
       expected[i] =
           static_cast<float>(first_repeats ? function->second(b, expected[i]) : function->second(expected[i], b));
     }
-    std::map<int, Tensor> inputs = {{full_id, full}};
+    std::map<int, TensorData> inputs = {{full_id, full}};
     if (!constant) inputs[part_id] = part;
     for (const HarnessOptions& way : AllWays()) {
       SCOPED_TRACE(function->first + " trial " + std::to_string(trial));
@@ -144,7 +145,7 @@ TEST(LightKernels, SeveralOperandsAreSummedInBothLayouts) {
   Random random(3);
   const Shape shape = {2, 21, 7, 11}, channels = {21, 1, 1};
   ModelMaker maker;
-  const Tensor a = RandomTensor(random, shape), b = RandomTensor(random, shape), c = RandomTensor(random, channels);
+  const TensorData a = RandomTensor(random, shape), b = RandomTensor(random, shape), c = RandomTensor(random, channels);
   const int a_id = maker.Input(shape), b_id = maker.Input(shape), c_id = maker.Constant(c);
   const int output = maker.Node("Mean", {a_id, b_id, c_id, a_id}, shape);
   std::vector<float> expected = a->AsFloats();
@@ -170,14 +171,14 @@ TEST(LightKernels, AChainOfElementwiseOpsIsTheSameAsItsOpsOneByOne) {
     const int gelu = maker.Node("Mul", {times, half}, shape);
     maker.Output(more);
     maker.Output(gelu);
-    const Tensor values = RandomTensor(random, shape, -3, 3);
+    const TensorData values = RandomTensor(random, shape, -3, 3);
     std::vector<float> expected_more, expected;
     for (const float x : values->AsFloats()) {
       expected_more.push_back(static_cast<float>(1 + std::erf(x / std::sqrt(2.0))));
       expected.push_back(static_cast<float>(0.5 * x * (1 + std::erf(x / std::sqrt(2.0)))));
     }
     for (const HarnessOptions& way : AllWays()) {
-      const std::map<int, Tensor> results = RunGroup(maker.model(), maker.AllNodes(), {{input, values}}, way);
+      const std::map<int, TensorData> results = RunGroup(maker.model(), maker.AllNodes(), {{input, values}}, way);
       ExpectClose(results.at(more), ConstantData::Floats(shape, expected_more), 1e-6);
       ExpectClose(results.at(gelu), ConstantData::Floats(shape, expected), 1e-6);
     }
@@ -199,7 +200,7 @@ TEST(LightKernels, ReductionsGoOverAnyAxes) {
       }
     }
     if (axes.empty()) kept.assign(rank, 1);
-    const Tensor values = RandomTensor(random, shape, -2, 2);
+    const TensorData values = RandomTensor(random, shape, -2, 2);
     for (const std::string op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceL2", "ReduceLogSumExp"}) {
       ModelMaker maker;
       const int input = maker.Input(shape);
@@ -250,7 +251,7 @@ TEST(LightKernels, TransposesFollowTheirPermutation) {
     }
     Shape made;
     for (const std::int64_t axis : order) made.push_back(shape[static_cast<std::size_t>(axis)]);
-    const Tensor values = RandomTensor(random, shape);
+    const TensorData values = RandomTensor(random, shape);
     const std::vector<float> from = values->AsFloats();
     std::vector<float> expected(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) {

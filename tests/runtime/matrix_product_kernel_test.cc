@@ -11,19 +11,19 @@ using testing::ModelMaker;
 using testing::RandomTensor;
 
 // One side or both may be constants of the model.
-enum class Constant { kNone, kLeft, kRight };
+enum class ConstantSide { kNone, kLeft, kRight };
 
-void ExpectMatMulMatches(const Shape& left, const Shape& right, const Shape& output, Constant constant) {
+void ExpectMatMulMatches(const Shape& left, const Shape& right, const Shape& output, ConstantSide constant) {
   Random random(21);
   ModelMaker maker;
-  const int a = constant == Constant::kLeft ? maker.Constant(RandomTensor(random, left)) : maker.Input(left);
-  const int b = constant == Constant::kRight ? maker.Constant(RandomTensor(random, right)) : maker.Input(right);
+  const int a = constant == ConstantSide::kLeft ? maker.Constant(RandomTensor(random, left)) : maker.Input(left);
+  const int b = constant == ConstantSide::kRight ? maker.Constant(RandomTensor(random, right)) : maker.Input(right);
   maker.Node("MatMul", {a, b}, output);
   ExpectGroupMatches(maker.model(), random);
 }
 
 TEST(MatrixProductKernel, MultipliesMatricesVectorsAndBatches) {
-  for (const Constant constant : {Constant::kNone, Constant::kLeft, Constant::kRight}) {
+  for (const ConstantSide constant : {ConstantSide::kNone, ConstantSide::kLeft, ConstantSide::kRight}) {
     SCOPED_TRACE(static_cast<int>(constant));
     ExpectMatMulMatches({5, 7}, {7, 3}, {5, 3}, constant);
     ExpectMatMulMatches({70, 96}, {96, 130}, {70, 130}, constant);

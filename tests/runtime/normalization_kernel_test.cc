@@ -9,7 +9,7 @@ namespace {
 using testing::ExpectGroupMatches;
 using testing::ModelMaker;
 using testing::RandomTensor;
-using testing::Tensor;
+using testing::TensorData;
 
 constexpr std::int64_t kChannelCounts[] = {3, 16, 20, 100};
 

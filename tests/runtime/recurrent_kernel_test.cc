@@ -16,7 +16,7 @@ using millrace::testing::ExpectClose;
 using millrace::testing::ModelMaker;
 using millrace::testing::RandomTensor;
 using millrace::testing::RunGroup;
-using millrace::testing::Tensor;
+using millrace::testing::TensorData;
 
 struct Case {
   std::string op;
@@ -116,12 +116,12 @@ void CheckLayer(const Case& layer, std::uint64_t seed) {
   Random random(seed);
   const std::int64_t D = layer.both ? 2 : 1, gates = layer.op == "LSTM" ? 4 : (layer.op == "GRU" ? 3 : 1);
   const Shape ends = {D, layer.batch, layer.hidden}, all = {layer.steps, D, layer.batch, layer.hidden};
-  const Tensor input = RandomTensor(random, {layer.steps, layer.batch, layer.depth});
-  const Tensor w = RandomTensor(random, {D, gates * layer.hidden, layer.depth});
-  const Tensor r = RandomTensor(random, {D, gates * layer.hidden, layer.hidden}, -0.3, 0.3);
-  const Tensor bias = RandomTensor(random, {D, 2 * gates * layer.hidden});
-  const Tensor peepholes = RandomTensor(random, {D, 3 * layer.hidden});
-  const Tensor h0 = RandomTensor(random, ends), c0 = RandomTensor(random, ends);
+  const TensorData input = RandomTensor(random, {layer.steps, layer.batch, layer.depth});
+  const TensorData w = RandomTensor(random, {D, gates * layer.hidden, layer.depth});
+  const TensorData r = RandomTensor(random, {D, gates * layer.hidden, layer.hidden}, -0.3, 0.3);
+  const TensorData bias = RandomTensor(random, {D, 2 * gates * layer.hidden});
+  const TensorData peepholes = RandomTensor(random, {D, 3 * layer.hidden});
+  const TensorData h0 = RandomTensor(random, ends), c0 = RandomTensor(random, ends);
   std::vector<std::int64_t> lengths;
   std::vector<std::byte> length_bytes;
   for (std::int64_t b = 0; b < layer.batch; ++b) {
@@ -135,8 +135,8 @@ void CheckLayer(const Case& layer, std::uint64_t seed) {
   ModelMaker maker(14);
   const int input_id = maker.Input(input->shape());
   std::vector<int> inputs = {input_id, maker.Constant(w), maker.Constant(r), maker.Constant(bias)};
-  std::map<int, Tensor> given = {{input_id, input}};
-  const auto give = [&](bool wanted, const Tensor& tensor) {
+  std::map<int, TensorData> given = {{input_id, input}};
+  const auto give = [&](bool wanted, const TensorData& tensor) {
     inputs.push_back(wanted ? maker.Input(tensor->shape(), tensor->type()) : -1);
     if (wanted) given[inputs.back()] = tensor;
   };
@@ -157,7 +157,7 @@ void CheckLayer(const Case& layer, std::uint64_t seed) {
                                       input->AsFloats(), lengths, h0->AsFloats(), c0->AsFloats());
   for (const int workers : {1, 2, 3}) {
     SCOPED_TRACE(layer.op + " on " + std::to_string(workers) + " workers");
-    const std::map<int, Tensor> results = RunGroup(maker.model(), {0}, given, {workers});
+    const std::map<int, TensorData> results = RunGroup(maker.model(), {0}, given, {workers});
     ExpectClose(results.at(made[0]), ConstantData::Floats(all, expected.all), 1e-5);
     ExpectClose(results.at(made[1]), ConstantData::Floats(ends, expected.last), 1e-5);
     if (layer.op == "LSTM") ExpectClose(results.at(made[2]), ConstantData::Floats(ends, expected.cell), 1e-5);

@@ -19,7 +19,7 @@ struct Array {
   explicit Array(Shape of) : shape(std::move(of)), values(static_cast<std::size_t>(ElementsOf(shape)), 0.0) {}
 };
 
-Array FromTensor(const Tensor& tensor) {
+Array FromTensor(const TensorData& tensor) {
   Array array(tensor->shape());
   const std::vector<float> floats = tensor->AsFloats();
   std::copy(floats.begin(), floats.end(), array.values.begin());
@@ -339,8 +339,8 @@ Array Evaluate(const Model& model, const Node& node, const std::vector<Array>& i
 
 }  // namespace
 
-std::map<int, Tensor> EvaluateSlowly(const Model& model, const std::map<int, Tensor>& inputs) {
-  std::map<int, Tensor> values = inputs;
+std::map<int, TensorData> EvaluateSlowly(const Model& model, const std::map<int, TensorData>& inputs) {
+  std::map<int, TensorData> values = inputs;
   for (const Node& node : model.nodes) {
     std::vector<Array> arrays;
     for (const int input : node.inputs) {
@@ -356,8 +356,8 @@ std::map<int, Tensor> EvaluateSlowly(const Model& model, const std::map<int, Ten
   return values;
 }
 
-std::map<int, Tensor> RandomInputs(const Model& model, Random& random) {
-  std::map<int, Tensor> inputs;
+std::map<int, TensorData> RandomInputs(const Model& model, Random& random) {
+  std::map<int, TensorData> inputs;
   for (const int value : model.inputs)
     inputs[value] = RandomTensor(random, model.values[static_cast<std::size_t>(value)].shape);
   return inputs;
@@ -366,12 +366,12 @@ std::map<int, Tensor> RandomInputs(const Model& model, Random& random) {
 void ExpectGroupMatches(const Model& model, Random& random, double tolerance) {
   std::vector<int> nodes;
   for (std::size_t node = 0; node < model.nodes.size(); ++node) nodes.push_back(static_cast<int>(node));
-  const std::map<int, Tensor> inputs = RandomInputs(model, random);
-  const std::map<int, Tensor> expected = EvaluateSlowly(model, inputs);
+  const std::map<int, TensorData> inputs = RandomInputs(model, random);
+  const std::map<int, TensorData> expected = EvaluateSlowly(model, inputs);
   for (int workers = 1; workers <= 3; ++workers) {
     for (const Layout available : {Layout::kPlain, Layout::kBlocked16}) {
       SCOPED_TRACE(std::to_string(workers) + " workers, inputs " + (available == Layout::kPlain ? "plain" : "blocked"));
-      const std::map<int, Tensor> actual = RunGroup(model, nodes, inputs, {workers, available});
+      const std::map<int, TensorData> actual = RunGroup(model, nodes, inputs, {workers, available});
       for (const auto& [value, tensor] : actual) ExpectClose(tensor, expected.at(value), tolerance);
     }
   }

@@ -9,10 +9,10 @@
 namespace millrace::testing {
 
 // Every value of the model made of these operators, by value id, given its inputs.
-std::map<int, Tensor> EvaluateSlowly(const Model& model, const std::map<int, Tensor>& inputs);
+std::map<int, TensorData> EvaluateSlowly(const Model& model, const std::map<int, TensorData>& inputs);
 
 // Random tensors for the model's inputs.
-std::map<int, Tensor> RandomInputs(const Model& model, Random& random);
+std::map<int, TensorData> RandomInputs(const Model& model, Random& random);
 
 // Runs the whole model as one group with 1, 2 and 3 workers, its inputs at hand plain and blocked, and compares every
 // output with EvaluateSlowly.

@@ -14,7 +14,7 @@ TEST(Reorder, GoesToBlocksAndBackWithAnyNumberOfWorkers) {
   Random random(7);
   for (const Shape& shape : {Shape{1, 3, 5, 7}, Shape{2, 16, 9, 9}, Shape{3, 33, 1, 1}, Shape{1, 64, 20, 13}}) {
     for (int workers = 1; workers <= 3; ++workers) {
-      const testing::Tensor tensor = testing::RandomTensor(random, shape);
+      const testing::TensorData tensor = testing::RandomTensor(random, shape);
       const TensorSpec plain{DataType::kFloat32, shape, Layout::kPlain};
       const TensorSpec blocked{DataType::kFloat32, shape, Layout::kBlocked16};
       std::vector<std::byte> source(plain.bytes()), middle(blocked.bytes(), std::byte{0xff}), back(plain.bytes());

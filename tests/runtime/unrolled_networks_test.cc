@@ -72,7 +72,7 @@ class UnrolledNetworks : public ::testing::Test {
 float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 // Weights of a model by name.
-std::vector<float> Constant(const Model& model, const std::string& name) {
+std::vector<float> ConstantFloats(const Model& model, const std::string& name) {
   for (const Value& value : model.values) {
     if (value.name == name && value.constant) return value.constant->AsFloats();
   }
@@ -97,7 +97,7 @@ TEST_F(UnrolledNetworks, RnnlmIsTheTextbooksLstm) {
   const auto hidden = static_cast<std::size_t>(*options.hidden);
   const auto steps = static_cast<std::size_t>(*options.sequence);
   const auto vocabulary = static_cast<std::size_t>(*options.vocabulary);
-  const std::vector<float> embedding = Constant(model, "embedding/embedding");
+  const std::vector<float> embedding = ConstantFloats(model, "embedding/embedding");
   Tables x(steps);
   for (std::size_t t = 0; t < steps; ++t) {
     for (std::size_t sample = 0; sample < batch; ++sample) {
@@ -108,9 +108,9 @@ TEST_F(UnrolledNetworks, RnnlmIsTheTextbooksLstm) {
   }
   for (std::int64_t layer = 1; layer <= *options.layers; ++layer) {
     const std::string name = "layer" + std::to_string(layer);
-    const std::vector<float> kernel = Constant(model, name + "/LstmCell.kernel");
-    const std::vector<float> recurrent = Constant(model, name + "/LstmCell.recurrent");
-    const std::vector<float> bias = Constant(model, name + "/LstmCell.bias");
+    const std::vector<float> kernel = ConstantFloats(model, name + "/LstmCell.kernel");
+    const std::vector<float> recurrent = ConstantFloats(model, name + "/LstmCell.recurrent");
+    const std::vector<float> bias = ConstantFloats(model, name + "/LstmCell.bias");
     std::vector<float> state = inputs[InputNamed(model, name + "_hidden")];
     std::vector<float> cell = inputs[InputNamed(model, name + "_cell")];
     for (std::size_t t = 0; t < steps; ++t) {
@@ -130,10 +130,10 @@ TEST_F(UnrolledNetworks, RnnlmIsTheTextbooksLstm) {
   }
   std::vector<float> all;
   for (const std::vector<float>& step : x) all.insert(all.end(), step.begin(), step.end());
-  const std::vector<float> bias = Constant(model, "decoder/Add.bias");
+  const std::vector<float> bias = ConstantFloats(model, "decoder/Add.bias");
   std::vector<float> expected;
   for (std::size_t row = 0; row < steps * batch; ++row) expected.insert(expected.end(), bias.begin(), bias.end());
-  AddProduct(all, Constant(model, "decoder/MatMul.weight"), hidden, vocabulary, expected);
+  AddProduct(all, ConstantFloats(model, "decoder/MatMul.weight"), hidden, vocabulary, expected);
   const std::vector<float> actual = Run(model, inputs).at(0);
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-4) << i;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Network {
   std::string name;
   ModelOptions options;
 };
+
+void PrintTo(const Network& network, std::ostream* out) { *out << network.test_name; }
 
 Network Small(const std::string& name) {
   Network network{name, name, SmallOptions(name)};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/search/anneal.h"
+#include "millrace/heuristics/heuristics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,19 +11,14 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
+#include "tests/reference/offers.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/slow_optimum.h"
 
 namespace millrace {
 namespace {
 
-std::vector<Assignment> Answers(const CandidateSource& source, const CostedGraph& costed, const SourceBudget& budget,
-                                std::uint64_t seed) {
-  std::vector<Assignment> answers;
-  Random random(seed);
-  source.Propose(costed, budget, random, [&answers](Assignment offered) { answers.push_back(std::move(offered)); });
-  return answers;
-}
+using testing::Offers;
 
 double BestMakespan(const CostedGraph& costed, const std::vector<Assignment>& answers) {
   Simulator simulator(costed);
@@ -41,10 +37,11 @@ TEST(Anneal, FindsTheOptimumOfTinyProblems) {
     const Machine machine = testing::RandomMachine(random, problem);
     const auto model = MakeAnalyticCostModel(graph, machine);
     const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
-    SourceBudget budget;
+    Budget budget;
     budget.iterations = 12000;
     const double optimum = testing::SlowOptimum(costed);
-    EXPECT_NEAR(BestMakespan(costed, Answers(*MakeAnnealing(), costed, budget, 1)), optimum, 1e-6 * optimum) << round;
+    EXPECT_NEAR(BestMakespan(costed, Offers(*MakeAnnealing(), costed, budget, Random(1))), optimum, 1e-6 * optimum)
+        << round;
   }
 }
 
@@ -57,10 +54,10 @@ TEST(Anneal, IsNeverWorseThanTheHeftItStartsFrom) {
     const Machine machine = testing::RandomMachine(random, problem);
     const auto model = MakeAnalyticCostModel(graph, machine);
     const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
-    SourceBudget budget;
+    Budget budget;
     budget.iterations = 2000;
-    EXPECT_LE(BestMakespan(costed, Answers(*MakeAnnealing(), costed, budget, 1)),
-              BestMakespan(costed, Answers(*MakeHeuristic("heft"), costed, budget, 1)));
+    EXPECT_LE(BestMakespan(costed, Offers(*MakeAnnealing(), costed, budget, Random(1))),
+              BestMakespan(costed, Offers(*MakeHeuristic("heft"), costed, budget, Random(1))));
   }
 }
 
@@ -74,12 +71,12 @@ TEST(Anneal, NeverLeavesAPlanThatFitsForOneThatDoesNot) {
     const Machine machine = testing::RandomMachine(random, problem);
     const auto model = MakeAnalyticCostModel(graph, machine);
     const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
-    SourceBudget budget;
+    Budget budget;
     budget.iterations = 2000;
-    const std::vector<Assignment> heft = Answers(*MakeHeuristic("heft"), costed, budget, 1);
+    const std::vector<Assignment> heft = Offers(*MakeHeuristic("heft"), costed, budget, Random(1));
     if (!FitsInMemory(costed, heft.front())) continue;
     ++fitting_starts;
-    EXPECT_TRUE(FitsInMemory(costed, Answers(*MakeAnnealing(), costed, budget, 1).front()));
+    EXPECT_TRUE(FitsInMemory(costed, Offers(*MakeAnnealing(), costed, budget, Random(1)).front()));
   }
   EXPECT_GT(fitting_starts, 5);
 }
@@ -90,11 +87,11 @@ TEST(Anneal, StopsAtItsTimeLimit) {
   const Machine machine = testing::RandomMachine(random);
   const auto model = MakeAnalyticCostModel(graph, machine);
   const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
-  SourceBudget budget;
+  Budget budget;
   budget.seconds = 0.02;
   AnnealOptions options;
   options.chains = 4;
-  EXPECT_EQ(Answers(*MakeAnnealing(options), costed, budget, 1).size(), 4U);
+  EXPECT_EQ(Offers(*MakeAnnealing(options), costed, budget, Random(1)).size(), 4U);
 }
 
 }  // namespace

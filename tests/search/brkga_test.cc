@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/search/brkga.h"
+#include "millrace/heuristics/heuristics.h"
 
 #include <gtest/gtest.h>
 
@@ -11,32 +12,17 @@
 #include "millrace/search/random_key_decoder.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
-#include "tests/reference/random_problem.h"
+#include "tests/reference/costed_problem.h"
+#include "tests/reference/offers.h"
 
 namespace millrace {
 namespace {
 
-struct Problem {
-  explicit Problem(Random& random, const testing::RandomProblemOptions& options = {})
-      : graph(testing::RandomGraph(random, options)),
-        machine(testing::RandomMachine(random, options)),
-        costed(MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), testing::RandomGroups(random, graph))) {}
+using testing::CostedProblem;
+using testing::Offers;
 
-  ComputationGraph graph;
-  Machine machine;
-  CostedGraph costed;
-};
-
-std::vector<Assignment> Answers(const CandidateSource& source, const CostedGraph& costed, const SourceBudget& budget,
-                                std::uint64_t seed) {
-  std::vector<Assignment> answers;
-  Random random(seed);
-  source.Propose(costed, budget, random, [&answers](Assignment offered) { answers.push_back(std::move(offered)); });
-  return answers;
-}
-
-SourceBudget Decodings(std::int64_t decodings) {
-  SourceBudget budget;
+Budget Decodings(std::int64_t decodings) {
+  Budget budget;
   budget.iterations = decodings;
   return budget;
 }
@@ -44,7 +30,7 @@ SourceBudget Decodings(std::int64_t decodings) {
 TEST(RandomKeyDecoder, MakesAValidPlanOfAnyKeys) {
   Random random(41);
   for (int round = 0; round < 200; ++round) {
-    const Problem problem(random);
+    const CostedProblem problem(random);
     RandomKeyDecoder decoder(problem.costed);
     Assignment decoded;
     for (int draw = 0; draw < 10; ++draw) {
@@ -62,7 +48,7 @@ TEST(RandomKeyDecoder, MakesAValidPlanOfAnyKeys) {
 TEST(RandomKeyDecoder, DecodesWhatItEncodes) {
   Random random(42);
   for (int round = 0; round < 200; ++round) {
-    const Problem problem(random);
+    const CostedProblem problem(random);
     RandomKeyDecoder decoder(problem.costed);
     const Plan plan = testing::RandomPlan(random, problem.graph, problem.machine, problem.costed.groups);
     const Assignment assignment{plan.placement, plan.sequence};
@@ -75,7 +61,7 @@ TEST(RandomKeyDecoder, DecodesWhatItEncodes) {
 TEST(RandomKeyDecoder, FollowsThePriorities) {
   Random random(43);
   for (int round = 0; round < 50; ++round) {
-    const Problem problem(random);
+    const CostedProblem problem(random);
     RandomKeyDecoder decoder(problem.costed);
     std::vector<double> keys(decoder.keys());
     for (double& key : keys) key = random.Uniform();
@@ -103,9 +89,9 @@ TEST(Brkga, OffersItsWholeLastPopulationBestFirst) {
   testing::RandomProblemOptions options;
   options.memory = true;
   for (int round = 0; round < 20; ++round) {
-    const Problem problem(random, options);
+    const CostedProblem problem(random, options);
     Simulator simulator(problem.costed);
-    const std::vector<Assignment> answers = Answers(*MakeBrkga(), problem.costed, Decodings(300), 1);
+    const std::vector<Assignment> answers = Offers(*MakeBrkga(), problem.costed, Decodings(300), Random(1));
     ASSERT_EQ(answers.size(), 100U);
     for (std::size_t i = 1; i < answers.size(); ++i) {
       const bool fits = FitsInMemory(problem.costed, answers[i]);
@@ -120,12 +106,12 @@ TEST(Brkga, OffersItsWholeLastPopulationBestFirst) {
 
 TEST(Brkga, GrowsToTheSamplesAskedFor) {
   Random random(45);
-  const Problem problem(random);
-  SourceBudget budget = Decodings(0);
+  const CostedProblem problem(random);
+  Budget budget = Decodings(0);
   budget.samples = 150;
-  EXPECT_EQ(Answers(*MakeBrkga(), problem.costed, budget, 1).size(), 150U);
+  EXPECT_EQ(Offers(*MakeBrkga(), problem.costed, budget, Random(1)).size(), 150U);
   budget.samples = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(Answers(*MakeBrkga(), problem.costed, budget, 1).size(), 100U);
+  EXPECT_EQ(Offers(*MakeBrkga(), problem.costed, budget, Random(1)).size(), 100U);
 }
 
 TEST(Brkga, IsNeverWorseThanHeftAndImprovesWithGenerations) {
@@ -134,11 +120,12 @@ TEST(Brkga, IsNeverWorseThanHeftAndImprovesWithGenerations) {
   options.most_ops = 60;
   double few = 0, many = 0, drawn = 0;
   for (int round = 0; round < 12; ++round) {
-    const Problem problem(random, options);
+    const CostedProblem problem(random, options);
     Simulator simulator(problem.costed);
-    const double heft = simulator.Makespan(Answers(*MakeHeuristic("heft"), problem.costed, {}, 1).front());
+    const double heft = simulator.Makespan(Offers(*MakeHeuristic("heft"), problem.costed, {}, Random(1)).front());
     const auto best = [&](const BrkgaOptions& brkga, std::int64_t decodings) {
-      return simulator.Makespan(Answers(*MakeBrkga(brkga), problem.costed, Decodings(decodings), 1).front()) / heft;
+      return simulator.Makespan(Offers(*MakeBrkga(brkga), problem.costed, Decodings(decodings), Random(1)).front()) /
+             heft;
     };
     EXPECT_LE(best({}, 200), 1);
     few += best({}, 200);
@@ -154,12 +141,12 @@ TEST(Brkga, IsNeverWorseThanHeftAndImprovesWithGenerations) {
 
 TEST(Brkga, StopsAtItsTimeLimitWithAtLeastOnePlan) {
   Random random(47);
-  const Problem problem(random);
-  SourceBudget budget;
+  const CostedProblem problem(random);
+  Budget budget;
   budget.seconds = 0.02;
-  EXPECT_EQ(Answers(*MakeBrkga(), problem.costed, budget, 1).size(), 100U);
+  EXPECT_EQ(Offers(*MakeBrkga(), problem.costed, budget, Random(1)).size(), 100U);
   budget.seconds = 1e-9;
-  EXPECT_GE(Answers(*MakeBrkga(), problem.costed, budget, 1).size(), 1U);
+  EXPECT_GE(Offers(*MakeBrkga(), problem.costed, budget, Random(1)).size(), 1U);
 }
 
 TEST(Brkga, OffersTheEmptyPlanOfAnEmptyGraph) {
@@ -167,7 +154,7 @@ TEST(Brkga, OffersTheEmptyPlanOfAnEmptyGraph) {
   Random random(48);
   const Machine machine = testing::RandomMachine(random);
   const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), {});
-  EXPECT_EQ(Answers(*MakeBrkga(), costed, {}, 0), std::vector<Assignment>{Assignment{}});
+  EXPECT_EQ(Offers(*MakeBrkga(), costed, {}, Random(0)), std::vector<Assignment>{Assignment{}});
 }
 
 }  // namespace

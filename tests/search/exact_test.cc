@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/machine/preset.h"
-#include "millrace/search/device_twins.h"
+#include "millrace/search/symmetric_devices.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
@@ -79,6 +81,83 @@ TEST(Exact, FindsTheOptimaOfIdenticalDevicesThatEnumerationFinds) {
   }
 }
 
+// The worst of eight random plans.
+Assignment BadPlan(Random& random, const ComputationGraph& graph, const Machine& machine, const CostedGraph& costed) {
+  Simulator simulator(costed);
+  Assignment worst;
+  for (int i = 0; i < 8; ++i) {
+    const Plan plan = testing::RandomPlan(random, graph, machine, costed.groups);
+    const Assignment drawn{plan.placement, plan.sequence};
+    if (i == 0 || simulator.Makespan(drawn) > simulator.Makespan(worst)) worst = drawn;
+  }
+  return worst;
+}
+
+// An annealed start is often the optimum already, which hides a search that finds nothing.
+TEST(Exact, FindsTheOptimaThatEnumerationFindsFromBadPlansOnUnlikeDevices) {
+  Random random(63);
+  int improved = 0;
+  for (int round = 0; round < 200; ++round) {
+    testing::RandomProblemOptions problem;
+    problem.most_ops = 5;
+    problem.most_devices = 3;
+    problem.memory = round % 4 == 0;
+    problem.links = round % 5 > 0;
+    const ComputationGraph graph = testing::RandomGraph(random, problem);
+    const Machine machine = testing::RandomMachine(random, problem);
+    const CostedGraph costed = Costed(graph, machine);
+    const double optimum = testing::SlowOptimum(costed);
+    if (optimum == std::numeric_limits<double>::infinity()) continue;
+    ExactOptions options;
+    options.start = BadPlan(random, graph, machine, costed);
+    const double begun = MakeTimeline(costed, *options.start).makespan;
+    const ExactResult result = SolveExactly(costed, options, random);
+    ASSERT_TRUE(result.proven && result.best) << round;
+    EXPECT_NEAR(result.best->makespan, optimum, 1e-9 * optimum) << round;
+    EXPECT_NEAR(result.bound, optimum, 1e-9 * optimum) << round;
+    EXPECT_TRUE(FitsInMemory(costed, result.best->assignment)) << round;
+    improved += optimum < begun * (1 - 1e-9) ? 1 : 0;
+  }
+  EXPECT_GT(improved, 100);
+}
+
+TEST(Exact, BoundsFromTheRootAreNoneAboveTheEnumeratedOptimum) {
+  Random random(64);
+  for (int round = 0; round < 200; ++round) {
+    testing::RandomProblemOptions problem;
+    problem.most_ops = 5;
+    problem.most_devices = 3;
+    const ComputationGraph graph = testing::RandomGraph(random, problem);
+    const Machine machine = testing::RandomMachine(random, problem);
+    const CostedGraph costed = Costed(graph, machine);
+    const double optimum = testing::SlowOptimum(costed);
+    ExactOptions options;
+    options.start = BadPlan(random, graph, machine, costed);
+    for (const std::int64_t nodes : {0, 1}) {
+      options.nodes = nodes;
+      const ExactResult result = SolveExactly(costed, options, random);
+      EXPECT_LE(result.bound, optimum * (1 + 1e-9)) << round;
+      EXPECT_LE(result.nodes, nodes == 0 ? 0 : 256) << round;
+    }
+  }
+}
+
+TEST(Exact, OffersThePlanItBeganWithWhereItMaySearchNoNode) {
+  const CostedGraph costed = Layered(12, 2, 3, "homogeneous:3,bandwidth=1e9");
+  Random random(1);
+  ExactOptions options;
+  options.start =
+      Assignment{std::vector<int>(12, 2), {costed.topological_order.begin(), costed.topological_order.end()}};
+  Budget budget;
+  budget.iterations = 0;
+  int offers = 0;
+  MakeExact(options)->Propose(costed, budget, random, [&](const ProposedPlan& offered) {
+    EXPECT_EQ(offered.assignment, *options.start);
+    ++offers;
+  });
+  EXPECT_EQ(offers, 1);
+}
+
 TEST(Exact, StoppedEarlyStillBoundsTheOptimum) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     const CostedGraph costed = Layered(12, 2, seed, "homogeneous:3,bandwidth=1e9");
@@ -104,7 +183,7 @@ TEST(Exact, RefusesLargeGraphsInOneLine) {
   const CostedGraph costed = Layered(kMostExactGroups + 1, 1, 0, "homogeneous:2");
   Random random(0);
   try {
-    MakeExact()->Propose(costed, {}, random, [](const Assignment&) {});
+    MakeExact()->Propose(costed, {}, random, [](const ProposedPlan&) {});
     FAIL();
   } catch (const InvalidInput& error) {
     EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("128"), ::testing::HasSubstr("129"),
@@ -120,22 +199,22 @@ TEST(Exact, ProvesTheEmptyGraphAtOnce) {
   EXPECT_EQ(result.bound, 0);
 }
 
-TEST(FirstTwins, GroupsDevicesThatCanStandForOneAnother) {
+TEST(FirstSymmetricDevices, GroupsDevicesThatCanStandForOneAnother) {
   RandomGraphOptions options;
   options.ops = 10;
   const ComputationGraph graph = MakeRandomGraph("layered", options);
   Machine machine = *MachinePreset("homogeneous:4,bandwidth=1e9");
-  EXPECT_THAT(FirstTwins(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(FirstSymmetricDevices(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 0, 0));
   machine.links.push_back({2, 3, 0.5, 1e9, std::nullopt});
-  EXPECT_THAT(FirstTwins(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 2, 3));
+  EXPECT_THAT(FirstSymmetricDevices(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 2, 3));
   machine.links.push_back({3, 2, 0.5, 1e9, std::nullopt});
-  EXPECT_THAT(FirstTwins(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 2, 2));
+  EXPECT_THAT(FirstSymmetricDevices(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 2, 2));
   machine.links.clear();
   machine.devices[1].memory_bytes = 5;
-  EXPECT_THAT(FirstTwins(Costed(graph, machine)), ::testing::ElementsAre(0, 1, 0, 0));
+  EXPECT_THAT(FirstSymmetricDevices(Costed(graph, machine)), ::testing::ElementsAre(0, 1, 0, 0));
   machine.devices[1].memory_bytes.reset();
   machine.devices[3].units = {2, 3};
-  EXPECT_THAT(FirstTwins(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 2, 3));
+  EXPECT_THAT(FirstSymmetricDevices(Costed(graph, machine)), ::testing::ElementsAre(0, 0, 2, 3));
 }
 
 }  // namespace

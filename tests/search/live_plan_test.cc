@@ -10,7 +10,7 @@
 #include "millrace/plan/verify.h"
 #include "millrace/search/moves.h"
 #include "millrace/simulate/timeline.h"
-#include "tests/reference/random_problem.h"
+#include "tests/reference/costed_problem.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
@@ -26,25 +26,18 @@ MoveMix EveryMove() {
   return mix;
 }
 
-struct Problem {
-  explicit Problem(Random& random, const testing::RandomProblemOptions& options = {})
-      : graph(testing::RandomGraph(random, options)),
-        machine(testing::RandomMachine(random, options)),
-        costed(MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), testing::RandomGroups(random, graph))) {
-    const Plan plan = testing::RandomPlan(random, graph, machine, costed.groups);
-    start = Assignment{plan.placement, plan.sequence};
-  }
+// With a plan to begin with.
+struct StartedProblem : testing::CostedProblem {
+  explicit StartedProblem(Random& random, const testing::RandomProblemOptions& options = {})
+      : CostedProblem(random, options), start(Start(random)) {}
 
-  ComputationGraph graph;
-  Machine machine;
-  CostedGraph costed;
-  Assignment start;
+  const Assignment start;
 };
 
 TEST(LivePlan, KeepsPlansValidAndTimedAsTheSlowSimulatorSays) {
   Random random(31);
   for (int round = 0; round < 150; ++round) {
-    const Problem problem(random);
+    const StartedProblem problem(random);
     LivePlan plan(problem.costed);
     plan.Start(problem.start);
     Moves moves(plan, EveryMove());
@@ -71,7 +64,7 @@ TEST(LivePlan, KeepsPlansValidAndTimedAsTheSlowSimulatorSays) {
 TEST(LivePlan, IsAsItWasOnceAChangeIsTakenBack) {
   Random random(32);
   for (int round = 0; round < 150; ++round) {
-    const Problem problem(random);
+    const StartedProblem problem(random);
     LivePlan plan(problem.costed), fresh(problem.costed);
     plan.Start(problem.start);
     fresh.Start(problem.start);
@@ -96,7 +89,7 @@ TEST(LivePlan, SaysThatAChangeExceedsALimitExactlyWhereItDoes) {
   Random random(33);
   int above = 0, within = 0;
   for (int round = 0; round < 200; ++round) {
-    const Problem problem(random);
+    const StartedProblem problem(random);
     Simulator simulator(problem.costed);
     LivePlan plan(problem.costed);
     plan.Start(problem.start);
@@ -126,7 +119,7 @@ TEST(LivePlan, KnowsTheCriticalGroupsAfterManyChanges) {
   testing::RandomProblemOptions options;
   options.most_ops = 60;
   for (int round = 0; round < 40; ++round) {
-    const Problem problem(random, options);
+    const StartedProblem problem(random, options);
     LivePlan plan(problem.costed), fresh(problem.costed);
     plan.Start(problem.start);
     Moves moves(plan, EveryMove());

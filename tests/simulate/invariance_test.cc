@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/graph/index.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/contention.h"
@@ -24,8 +25,6 @@ std::vector<int> RandomOrder(Random& random, std::size_t size) {
   return order;
 }
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
-
 struct Problem {
   ComputationGraph graph;
   Machine machine;
@@ -37,40 +36,41 @@ Problem Renumbered(const Problem& old, const std::vector<int>& new_op, const std
                    const std::vector<int>& new_group, Random& random) {
   Problem now;
   GraphData data = old.graph.data();
-  for (std::size_t i = 0; i < new_op.size(); ++i) data.ops[At(new_op[i])] = old.graph.ops()[i];
+  for (std::size_t i = 0; i < new_op.size(); ++i) data.ops[Index(new_op[i])] = old.graph.ops()[i];
   for (Op& op : data.ops) op.name = "renamed";
   for (Tensor& tensor : data.tensors) {
-    if (tensor.producer >= 0) tensor.producer = new_op[At(tensor.producer)];
-    for (OpId& consumer : tensor.consumers) consumer = new_op[At(consumer)];
+    if (tensor.producer >= 0) tensor.producer = new_op[Index(tensor.producer)];
+    for (OpId& consumer : tensor.consumers) consumer = new_op[Index(consumer)];
   }
   const std::vector<int> tensor_order = RandomOrder(random, data.tensors.size());
-  for (std::size_t i = 0; i < tensor_order.size(); ++i) std::swap(data.tensors[i], data.tensors[At(tensor_order[i])]);
+  for (std::size_t i = 0; i < tensor_order.size(); ++i)
+    std::swap(data.tensors[i], data.tensors[Index(tensor_order[i])]);
   for (GroupTime& group : data.group_seconds) {
-    for (OpId& op : group.ops) op = new_op[At(op)];
+    for (OpId& op : group.ops) op = new_op[Index(op)];
   }
   now.graph = ComputationGraph(std::move(data));
 
   now.machine = old.machine;
   for (std::size_t d = 0; d < new_device.size(); ++d) {
-    Device& device = now.machine.devices[At(new_device[d])];
+    Device& device = now.machine.devices[Index(new_device[d])];
     device = old.machine.devices[d];
     for (int& unit : device.units) unit = 1000 - 3 * unit;
     std::reverse(device.units.begin(), device.units.end());
   }
   for (Link& link : now.machine.links) {
-    link.from = new_device[At(link.from)];
-    link.to = new_device[At(link.to)];
+    link.from = new_device[Index(link.from)];
+    link.to = new_device[Index(link.to)];
     if (link.channel) *link.channel += 100;
   }
   std::reverse(now.machine.links.begin(), now.machine.links.end());
 
   now.plan = old.plan;
   for (std::size_t g = 0; g < new_group.size(); ++g) {
-    now.plan.groups[At(new_group[g])] = old.plan.groups[g];
-    for (OpId& op : now.plan.groups[At(new_group[g])]) op = new_op[At(op)];
-    now.plan.placement[At(new_group[g])] = new_device[At(old.plan.placement[g])];
+    now.plan.groups[Index(new_group[g])] = old.plan.groups[g];
+    for (OpId& op : now.plan.groups[Index(new_group[g])]) op = new_op[Index(op)];
+    now.plan.placement[Index(new_group[g])] = new_device[Index(old.plan.placement[g])];
   }
-  for (int& group : now.plan.sequence) group = new_group[At(group)];
+  for (int& group : now.plan.sequence) group = new_group[Index(group)];
   return now;
 }
 
@@ -88,7 +88,7 @@ TEST(Renumbering, ChangesNothing) {
     old.plan = testing::RandomPlan(random, old.graph, old.machine, testing::RandomGroups(random, old.graph));
     const std::vector<int> new_group = RandomOrder(random, old.plan.groups.size());
     const std::vector<int> new_device = RandomOrder(random, old.machine.devices.size());
-    const Problem now = Renumbered(old, RandomOrder(random, At(old.graph.num_ops())), new_device, new_group, random);
+    const Problem now = Renumbered(old, RandomOrder(random, Index(old.graph.num_ops())), new_device, new_group, random);
     ASSERT_EQ(WhyNotValid(now.graph, now.machine, now.plan), std::nullopt);
     const auto old_model = MakeAnalyticCostModel(old.graph, old.machine);
     const auto now_model = MakeAnalyticCostModel(now.graph, now.machine);
@@ -100,14 +100,14 @@ TEST(Renumbering, ChangesNothing) {
     const Timeline after = MakeTimeline(now_costed, now_assignment);
     ASSERT_EQ(before.makespan, after.makespan);
     for (std::size_t g = 0; g < new_group.size(); ++g) {
-      ASSERT_EQ(before.start[g], after.start[At(new_group[g])]);
-      ASSERT_EQ(before.finish[g], after.finish[At(new_group[g])]);
+      ASSERT_EQ(before.start[g], after.start[Index(new_group[g])]);
+      ASSERT_EQ(before.finish[g], after.finish[Index(new_group[g])]);
     }
     const std::vector<double> old_peaks = PeakMemory(old_costed, old_assignment, before);
     const std::vector<double> now_peaks = PeakMemory(now_costed, now_assignment, after);
     for (std::size_t d = 0; d < new_device.size(); ++d) {
-      ASSERT_EQ(old_peaks[At(old_costed.topology.memory_of[d])],
-                now_peaks[At(now_costed.topology.memory_of[At(new_device[d])])]);
+      ASSERT_EQ(old_peaks[Index(old_costed.topology.memory_of[d])],
+                now_peaks[Index(now_costed.topology.memory_of[Index(new_device[d])])]);
     }
     ASSERT_EQ(FitsInMemory(old_costed, old_assignment), FitsInMemory(now_costed, now_assignment));
     ASSERT_EQ(LowerBound(old_costed), LowerBound(now_costed));

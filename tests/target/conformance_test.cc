@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <string>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
@@ -16,7 +19,7 @@
 namespace millrace {
 namespace {
 
-class EveryTarget : public ::testing::TestWithParam<const char*> {
+class EveryTarget : public ::testing::TestWithParam<std::string> {
  protected:
   EveryTarget() {
     ModelOptions options;
@@ -87,7 +90,13 @@ TEST_P(EveryTarget, MayStandBesideAnotherOfItsKind) {
 INSTANTIATE_TEST_SUITE_P(Targets, EveryTarget,
                          ::testing::Values("cpu", "sim:noise", "sim:bandwidth", "sim:latency", "sim:contention",
                                            "sim:noise,sigma=0.1+contention", "cmd:sh -c 'echo 0.25'",
-                                           "cmd-sh:echo 0.5"));
+                                           "cmd-sh:echo 0.5"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace_if(
+                               name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace millrace

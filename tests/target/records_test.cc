@@ -8,9 +8,11 @@
 
 #include <cmath>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include "millrace/errors/errors.h"
 #include "tests/reference/temporary_folder.h"
@@ -130,6 +132,29 @@ TEST_F(RecordsFile, PassesOverGarbageWithAWarningThatNamesTheLine) {
   EXPECT_THAT(records.warnings()[0], ::testing::HasSubstr("records.jsonl:1: "));
   EXPECT_THAT(records.warnings()[1], ::testing::HasSubstr("records.jsonl:4: "));
   for (const std::string& warning : records.warnings()) EXPECT_EQ(warning.find('\n'), std::string::npos) << warning;
+}
+
+TEST_F(RecordsFile, TellsMeasurementsApartByGraphMachinePlanAndTarget) {
+  const Record one = Example("a", 0.25);
+  std::vector<Record> others(4, one);
+  others[0].graph_hash = "another graph";
+  others[1].machine_hash = "another machine";
+  others[2].plan_hash = "another plan";
+  others[3].target = "another target";
+  for (std::size_t i = 0; i < others.size(); ++i) others[i].measurement.median = 1 + static_cast<double>(i);
+  const auto median = [](const Records& records, const Record& record) {
+    const Record* const found = records.Find(record.graph_hash, record.machine_hash, record.plan_hash, record.target);
+    return found == nullptr ? -1 : found->measurement.median;
+  };
+  Records records(path_);
+  records.Append(one);
+  for (const Record& other : others) EXPECT_EQ(median(records, other), -1);
+  for (const Record& other : others) records.Append(other);
+  const Records read(path_);
+  for (const Records* file : std::initializer_list<const Records*>{&records, &read}) {
+    EXPECT_EQ(median(*file, one), 0.25);
+    for (const Record& other : others) EXPECT_EQ(median(*file, other), other.measurement.median);
+  }
 }
 
 TEST_F(RecordsFile, KeepsTheLinesOfTwoProcessesApart) {

@@ -7,6 +7,9 @@
 #include "tests/reference/temporary_folder.h"
 #include "tests/workloads/small_models.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 namespace millrace {
 namespace {
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/workloads/models.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <set>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/workloads/random_graph.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
 #include <numeric>

@@ -2,15 +2,12 @@
 #include "millrace/cost/analytic_cost.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace millrace {
 namespace {
-
-constexpr double kCannotRun = std::numeric_limits<double>::infinity();
 
 class AnalyticCostModel final : public CostModel {
  public:

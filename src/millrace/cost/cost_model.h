@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -12,11 +13,14 @@
 // group, device and pair when a CostedGraph is made; never in a hot loop.
 namespace millrace {
 
+// Seconds of a group where one of its ops cannot run.
+inline constexpr double kCannotRun = std::numeric_limits<double>::infinity();
+
 class CostModel {
  public:
   virtual ~CostModel() = default;
 
-  // Seconds the group takes on the device; infinity where one of its ops cannot run there. `ops` in execution order.
+  // Seconds the group takes on the device, or kCannotRun. `ops` in execution order.
   virtual double GroupSeconds(std::span<const OpId> ops, int device) const = 0;
 
   // The machine's tables, with the transfers as this model sees them.

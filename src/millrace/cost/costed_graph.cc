@@ -135,19 +135,18 @@ void Colocate(const Contraction& contraction, CostedGraph& costed) {
 
 // A device that one group of a colocation cannot use is closed to all of them.
 void CloseDevices(CostedGraph& costed) {
-  constexpr double kCannotRun = std::numeric_limits<double>::infinity();
   const auto devices = static_cast<std::size_t>(costed.num_devices);
   std::vector<char> closed(static_cast<std::size_t>(costed.num_colocations) * devices, 0);
-  const auto for_all_tied = [&](const auto& visit) {
+  const auto for_all_colocated = [&](const auto& visit) {
     for (std::size_t g = 0; g < costed.colocation.size(); ++g) {
       if (costed.colocation[g] < 0) continue;
       for (std::size_t d = 0; d < devices; ++d)
         visit(closed[static_cast<std::size_t>(costed.colocation[g]) * devices + d], costed.seconds[g * devices + d]);
     }
   };
-  for_all_tied(
+  for_all_colocated(
       [](char& is_closed, double& seconds) { is_closed = static_cast<char>(is_closed != 0 || seconds == kCannotRun); });
-  for_all_tied([](char& is_closed, double& seconds) {
+  for_all_colocated([](char& is_closed, double& seconds) {
     if (is_closed != 0) seconds = kCannotRun;
   });
   for (std::size_t g = 0; g < costed.colocation.size(); ++g) {

@@ -53,6 +53,9 @@ struct CostedGraph {
 
   bool limited_memory = false;  // some memory has a capacity
 
+  // Groups and edges: what one simulation, or one step of a sampler over all groups, looks at.
+  std::int64_t Visits() const { return num_groups + static_cast<std::int64_t>(predecessors.size()); }
+
   std::span<const GroupEdge> Predecessors(int group) const { return Row(predecessor_offsets, predecessors, group); }
   std::span<const GroupEdge> Successors(int group) const { return Row(successor_offsets, successors, group); }
   std::span<const std::int32_t> Readers(const GroupTensor& tensor) const {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "millrace/heuristics/best_of.h"
+#include "millrace/planning/best_of.h"
 
 // How different the plans of a set are from each other.
 namespace millrace {

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/experiments/method.h"
 
-#include <chrono>
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <utility>
 
-#include "millrace/optimize/different.h"
+#include "millrace/planning/deadline.h"
 
 namespace millrace {
-namespace {
 
-// Of how many plans, for each that goes on, the different ones are picked.
-constexpr std::size_t kPickedFrom = 50;
+Answer Ask(const Method& method, const PlanningProblem& problem, Random& random) {
+  const Deadline clock;
+  BestOf best = RunPlanner(*method.planner, problem, method.budget, random, method.keep);
+  return {std::move(best.kept), best.offered, clock.Elapsed()};
+}
 
-}  // namespace
+std::vector<std::string> UntrainedPoolNames(const PlannerRegistry& planners) {
+  std::vector<std::string> names = planners.PoolNames();
+  for (std::string& name : names) {
+    if (planners.Traits(name).learned) name.insert(std::min(name.find('+'), name.size()), "-untrained");
+  }
+  return names;
+}
 
-Answer Ask(const Method& method, const CostedGraph& shown, const CostedGraph& judged, Random& random) {
-  const auto start = std::chrono::steady_clock::now();
-  const std::size_t most = method.least_distance > 0 ? kPickedFrom * method.keep : method.keep;
-  BestOf best = RunSourceShown(*method.source, shown, judged, method.budget, random, most);
-  Answer answer;
-  answer.offered = best.offered;
-  answer.plans = method.least_distance > 0
-                     ? SelectDifferent(judged, std::move(best.kept), method.keep, method.least_distance)
-                     : std::move(best.kept);
-  answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return answer;
+std::string BudgetWords(const Budget& budget) {
+  if (budget.seconds) return fmt::format("{} s", *budget.seconds);
+  return budget.samples > 1 ? fmt::format("{} plans", budget.samples) : "-";
 }
 
 }  // namespace millrace

@@ -7,29 +7,32 @@
 #include <string>
 #include <vector>
 
-#include "millrace/heuristics/best_of.h"
-#include "millrace/heuristics/candidate_source.h"
+#include "millrace/planning/best_of.h"
+#include "millrace/planning/registry.h"
 
-// The ways of getting plans that experiments hold against each other: a candidate source, what it may spend, and how
-// many of its plans go on. Seconds.
+// The ways of getting plans that experiments hold against each other: planners of the registry as they are, each with
+// what it may spend. Seconds.
 namespace millrace {
 
 struct Method {
   std::string name;
-  std::shared_ptr<const CandidateSource> source;
-  SourceBudget budget;
-  std::size_t keep = 1;       // plans that go on, chosen by the proxy
-  double least_distance = 0;  // above 0, of those that are alike only the best: see optimize/different.h
+  std::shared_ptr<const Planner> planner;
+  Budget budget;
+  std::size_t keep = 1;  // plans that go on, the best by the proxy
 };
 
 struct Answer {
   std::vector<RatedAssignment> plans;  // at most `keep`, ascending by proxy; fit in memory
   std::int64_t offered = 0;
-  double seconds = 0;  // wall time, choosing included
+  double seconds = 0;  // wall time
 };
 
-// Shows the source `shown` and rates what it offers by `judged`; both have the same groups and devices, and are the
-// same thing unless a method is to be fooled or told more than others.
-Answer Ask(const Method& method, const CostedGraph& shown, const CostedGraph& judged, Random& random);
+Answer Ask(const Method& method, const PlanningProblem& problem, Random& random);
+
+// Planners of a pool, the learned ones with the weights that training starts from.
+std::vector<std::string> UntrainedPoolNames(const PlannerRegistry& planners);
+
+// "64 plans", "1 s", "-" of one plan.
+std::string BudgetWords(const Budget& budget);
 
 }  // namespace millrace

@@ -10,7 +10,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::string_view kFormat = "millrace.graph";
+constexpr std::string_view kGraphFormat = "millrace.graph";
 constexpr std::size_t kMostKinds = 1024;  // as many as a machine may have devices
 
 StatedSeconds SecondsAt(const JsonPlace& place) {
@@ -132,7 +132,7 @@ ComputationGraph ParseGraphJson(std::string_view text) {
       }};
   const JsonValue value = ParseJson(text, stream);
   const JsonPlace root(value);
-  CheckFormat(root, kFormat);
+  CheckFormat(root, kGraphFormat);
   data.name = root.Member("name").Text();
   // The elements have been taken; what is left to see is that these are lists.
   static_cast<void>(root.Member("ops").Size());

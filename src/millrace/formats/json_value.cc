@@ -16,7 +16,7 @@ constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kLongestComplaint = 300;
 
 // The grammar's complaint as one readable line: without its own tag, without the raw bytes it may quote.
-std::string OneLine(std::string complaint) {
+std::string Printable(std::string complaint) {
   const std::size_t tag_end = complaint.find("] ");
   if (complaint.starts_with("[json.exception") && tag_end != std::string::npos) complaint.erase(0, tag_end + 2);
   if (complaint.size() > kLongestComplaint) complaint = complaint.substr(0, kLongestComplaint) + "...";
@@ -62,7 +62,7 @@ class Builder {
 
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) {
     const std::string path = Path();
-    throw InvalidInput((path.empty() ? "" : path + ": ") + "not JSON: " + OneLine(error.what()));
+    throw InvalidInput((path.empty() ? "" : path + ": ") + "not JSON: " + Printable(error.what()));
   }
 
  private:
@@ -125,7 +125,7 @@ class Builder {
         path += "[" + std::to_string(innermost ? level.elements : level.elements - 1) + "]";
       }
     }
-    return OneLine(path);
+    return Printable(path);
   }
 
   const JsonStream& stream_;
@@ -202,7 +202,7 @@ JsonKind KindOfJson(std::string_view text) {
 void CheckFormat(const JsonPlace& root, std::string_view format) {
   const JsonPlace stated = root.Member("format");
   if (stated.Text() != format)
-    stated.Refuse("is '" + OneLine(stated.Text()) + "'; '" + std::string(format) + "' is wanted here");
+    stated.Refuse("is '" + Printable(stated.Text()) + "'; '" + std::string(format) + "' is wanted here");
   const JsonPlace version = root.Member("version");
   if (version.Unsigned() != 1) {
     version.Refuse("is " + std::to_string(version.Unsigned()) + "; version 1 of " + std::string(format) +
@@ -218,7 +218,7 @@ std::string JsonPlace::Path() const {
 }
 
 void JsonPlace::Refuse(const std::string& complaint) const {
-  const std::string path = OneLine(Path());
+  const std::string path = Printable(Path());
   throw InvalidInput(path.empty() ? complaint : path + ": " + complaint);
 }
 

@@ -31,6 +31,13 @@ void AppendJsonNumber(std::string& out, double number) {
   out.append(digits, end.ptr);
 }
 
+std::string JsonNumberOrNull(double number) {
+  if (!std::isfinite(number)) return "null";
+  std::string text;
+  AppendJsonNumber(text, number);
+  return text;
+}
+
 void AppendJsonIntegers(std::string& out, const std::vector<std::int32_t>& numbers) {
   out += '[';
   for (std::size_t i = 0; i < numbers.size(); ++i) {

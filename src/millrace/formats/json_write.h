@@ -15,6 +15,9 @@ void AppendJsonText(std::string& out, std::string_view text);
 // The shortest digits that read back as the very same double, whole numbers without a fraction. Finite only.
 void AppendJsonNumber(std::string& out, double number);
 
+// The same as a text of its own; "null" for a number that is not finite.
+std::string JsonNumberOrNull(double number);
+
 void AppendJsonIntegers(std::string& out, const std::vector<std::int32_t>& numbers);
 
 // `"name":` for the value that follows, with a comma before it unless it is the first of its object or of a line.

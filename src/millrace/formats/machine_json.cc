@@ -11,7 +11,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::string_view kFormat = "millrace.machine";
+constexpr std::string_view kMachineFormat = "millrace.machine";
 
 Device DeviceAt(const JsonPlace& place) {
   Device device;
@@ -68,7 +68,7 @@ void AppendLink(std::string& out, const Link& link) {
 }  // namespace
 
 Machine MachineAt(const JsonPlace& place) {
-  CheckFormat(place, kFormat);
+  CheckFormat(place, kMachineFormat);
   Machine machine;
   machine.name = place.Member("name").Text();
   const JsonPlace devices = place.Member("devices");

@@ -22,7 +22,7 @@ std::int64_t MostGrown(const ConstantData& from) {
   return std::max(kAlwaysAllowed, from.filled() ? 0 : ElementsOf(from.shape()));
 }
 
-std::size_t Elements(const Shape& shape) { return static_cast<std::size_t>(ElementsOf(shape)); }
+std::size_t ElementCount(const Shape& shape) { return static_cast<std::size_t>(ElementsOf(shape)); }
 
 // The same elements under another shape.
 ConstantPointer Reshaped(const Node& node, const ConstantPointer& constant, const Shape& shape) {
@@ -118,7 +118,7 @@ ConstantPointer Picked(const ConstantData& from, const Shape& shape, const std::
 // Walks the elements of `shape` in order, each dimension advancing `strides[d]` from `start`.
 std::vector<std::size_t> StridedIndices(const Shape& shape, std::int64_t start,
                                         const std::vector<std::int64_t>& strides) {
-  std::vector<std::size_t> indices(Elements(shape));
+  std::vector<std::size_t> indices(ElementCount(shape));
   std::vector<std::int64_t> position(shape.size(), 0);
   std::int64_t at = start;
   for (std::size_t& index : indices) {
@@ -193,10 +193,10 @@ ConstantPointer Gather(const Node& node, const std::vector<ConstantPointer>& inp
     }
     if (pick < 0) pick += from[axis];
   }
-  const std::size_t inner = Elements(Shape(from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end()));
-  const std::size_t outer = Elements(Shape(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis)));
+  const std::size_t inner = ElementCount(Shape(from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end()));
+  const std::size_t outer = ElementCount(Shape(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis)));
   std::vector<std::size_t> indices;
-  indices.reserve(Elements(shape));
+  indices.reserve(ElementCount(shape));
   for (std::size_t o = 0; o < outer; ++o) {
     for (const std::int64_t pick : picks) {
       const std::size_t begin = (o * static_cast<std::size_t>(from[axis]) + static_cast<std::size_t>(pick)) * inner;
@@ -224,8 +224,8 @@ ConstantPointer Concat(const Node& node, const std::vector<ConstantPointer>& inp
   if (ElementsOf(shape) == 0) return ConstantData::Dense(inputs[0]->type(), shape, {});
   const std::size_t size = BytesOf(inputs[0]->type());
   const auto axis_at = static_cast<std::ptrdiff_t>(axis);
-  const std::size_t outer = Elements(Shape(shape.begin(), shape.begin() + axis_at));
-  std::vector<std::byte> bytes(Elements(shape) * size);
+  const std::size_t outer = ElementCount(Shape(shape.begin(), shape.begin() + axis_at));
+  std::vector<std::byte> bytes(ElementCount(shape) * size);
   std::vector<std::vector<std::byte>> parts;
   for (const ConstantPointer& input : inputs) {
     parts.emplace_back(input->bytes());

@@ -14,7 +14,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::string_view kFormat = "millrace.plan";
+constexpr std::string_view kPlanFormat = "millrace.plan";
 
 PlanRecord CarriedPlan(const Model& model) {
   std::optional<PlanRecord> record = PlanOf(model);
@@ -31,7 +31,7 @@ PlanRecord ParsePlanJson(std::string_view text) {
                           }};
   const JsonValue value = ParseJson(text, stream);
   const JsonPlace root(value);
-  CheckFormat(root, kFormat);
+  CheckFormat(root, kPlanFormat);
   static_cast<void>(root.Member("groups").Size());
   record.plan.placement = root.Member("placement").Integers();
   record.plan.sequence = root.Member("sequence").Integers();

@@ -2,14 +2,11 @@
 #include "millrace/heuristics/partial_schedule.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <tuple>
 
 namespace millrace {
 namespace {
-
-constexpr double kCannotRun = std::numeric_limits<double>::infinity();
 
 // A gang whose units' gaps keep missing each other settles for the time after all of them, so that one question stays
 // cheap however many gaps there are.

@@ -7,12 +7,11 @@
 #include <tuple>
 #include <vector>
 
+#include "millrace/graph/index.h"
 #include "millrace/heuristics/upward_rank.h"
 
 namespace millrace {
 namespace {
-
-std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 
 // A group whose inputs are there, waiting for its device. The greater one starts first.
 struct Waiting {
@@ -44,11 +43,11 @@ class Executor {
         placement_(placement),
         priorities_(priorities),
         positions_(TopologicalPositions(costed)),
-        missing_(At(costed.num_groups)),
+        missing_(Index(costed.num_groups)),
         arrival_(missing_.size(), 0.0),
-        unit_free_(At(costed.topology.num_units), 0.0),
-        queues_(At(costed.num_devices)),
-        devices_of_(At(costed.topology.num_memories)) {
+        unit_free_(Index(costed.topology.num_units), 0.0),
+        queues_(Index(costed.num_devices)),
+        devices_of_(Index(costed.topology.num_memories)) {
     for (int device = 0; device < costed.num_devices; ++device) devices_of_[Cluster(device)].push_back(device);
     schedule_.assignment.placement.assign(placement.begin(), placement.end());
     schedule_.assignment.sequence.reserve(missing_.size());
@@ -58,8 +57,8 @@ class Executor {
 
   PlacedSchedule Run() {
     for (std::int32_t group = 0; group < costed_.num_groups; ++group) {
-      missing_[At(group)] = static_cast<std::int32_t>(costed_.Predecessors(group).size());
-      if (missing_[At(group)] == 0) events_.push({0, ClusterOf(group), group});
+      missing_[Index(group)] = static_cast<std::int32_t>(costed_.Predecessors(group).size());
+      if (missing_[Index(group)] == 0) events_.push({0, ClusterOf(group), group});
     }
     while (!events_.empty()) {
       // Everything that happens at one time in one cluster is known before anything starts there.
@@ -68,8 +67,8 @@ class Executor {
         const std::int32_t group = events_.top().group;
         events_.pop();
         if (group < 0) continue;
-        const double priority = priorities_.empty() ? 0.0 : priorities_[At(group)];
-        queues_[At(placement_[At(group)])].push({priority, first.time, positions_[At(group)], group});
+        const double priority = priorities_.empty() ? 0.0 : priorities_[Index(group)];
+        queues_[Index(placement_[Index(group)])].push({priority, first.time, positions_[Index(group)], group});
       }
       while (StartBest(first.cluster, first.time)) {
       }
@@ -79,27 +78,29 @@ class Executor {
 
  private:
   // Devices that share a unit, also through a third, share a memory, and nothing else makes them.
-  std::size_t Cluster(int device) const { return At(costed_.topology.memory_of[At(device)]); }
-  std::int32_t ClusterOf(std::int32_t group) const { return costed_.topology.memory_of[At(placement_[At(group)])]; }
+  std::size_t Cluster(int device) const { return Index(costed_.topology.memory_of[Index(device)]); }
+  std::int32_t ClusterOf(std::int32_t group) const {
+    return costed_.topology.memory_of[Index(placement_[Index(group)])];
+  }
 
   std::span<const std::int32_t> UnitsOf(int device) const {
     const Topology& topology = costed_.topology;
     return std::span(topology.device_units)
-        .subspan(At(topology.device_offsets[At(device)]), At(topology.UnitsOf(device)));
+        .subspan(Index(topology.device_offsets[Index(device)]), Index(topology.UnitsOf(device)));
   }
 
   bool StartBest(std::int32_t cluster, double now) {
     int best = -1;
-    for (const int device : devices_of_[At(cluster)]) {
-      const auto& queue = queues_[At(device)];
-      if (queue.empty() || (best >= 0 && !(queues_[At(best)].top() < queue.top()))) continue;
+    for (const int device : devices_of_[Index(cluster)]) {
+      const auto& queue = queues_[Index(device)];
+      if (queue.empty() || (best >= 0 && !(queues_[Index(best)].top() < queue.top()))) continue;
       const std::span<const std::int32_t> units = UnitsOf(device);
-      if (std::all_of(units.begin(), units.end(), [this, now](std::int32_t u) { return unit_free_[At(u)] <= now; }))
+      if (std::all_of(units.begin(), units.end(), [this, now](std::int32_t u) { return unit_free_[Index(u)] <= now; }))
         best = device;
     }
     if (best < 0) return false;
-    const std::int32_t group = queues_[At(best)].top().group;
-    queues_[At(best)].pop();
+    const std::int32_t group = queues_[Index(best)].top().group;
+    queues_[Index(best)].pop();
     Start(group, best, now);
     return true;
   }
@@ -107,15 +108,15 @@ class Executor {
   void Start(std::int32_t group, int device, double now) {
     const double finish = now + costed_.Seconds(group, device);
     schedule_.assignment.sequence.push_back(group);
-    schedule_.timeline.start[At(group)] = now;
-    schedule_.timeline.finish[At(group)] = finish;
+    schedule_.timeline.start[Index(group)] = now;
+    schedule_.timeline.finish[Index(group)] = finish;
     schedule_.timeline.makespan = std::max(schedule_.timeline.makespan, finish);
-    for (const std::int32_t unit : UnitsOf(device)) unit_free_[At(unit)] = finish;
+    for (const std::int32_t unit : UnitsOf(device)) unit_free_[Index(unit)] = finish;
     if (finish > now) events_.push({finish, static_cast<std::int32_t>(Cluster(device)), -1});
     for (const GroupEdge& edge : costed_.Successors(group)) {
-      double& arrival = arrival_[At(edge.group)];
-      arrival = std::max(arrival, finish + costed_.TransferSeconds(edge.bytes, device, placement_[At(edge.group)]));
-      if (--missing_[At(edge.group)] == 0) events_.push({arrival, ClusterOf(edge.group), edge.group});
+      double& arrival = arrival_[Index(edge.group)];
+      arrival = std::max(arrival, finish + costed_.TransferSeconds(edge.bytes, device, placement_[Index(edge.group)]));
+      if (--missing_[Index(edge.group)] == 0) events_.push({arrival, ClusterOf(edge.group), edge.group});
     }
   }
 

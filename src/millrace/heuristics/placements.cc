@@ -12,9 +12,8 @@
 #include <utility>
 
 #include "millrace/errors/errors.h"
-#include "millrace/heuristics/placed_list.h"
+#include "millrace/heuristics/placement_orders.h"
 #include "millrace/heuristics/upward_rank.h"
-#include "millrace/simulate/timeline.h"
 
 namespace millrace {
 namespace {
@@ -256,17 +255,6 @@ std::vector<idx_t> DealOut(const MetisGraph& graph, const std::vector<real_t>& s
   return part;
 }
 
-PlannedAssignment BetterOrder(const CostedGraph& costed, const std::vector<int>& placement) {
-  Simulator simulator(costed);
-  Assignment ranked =
-      SchedulePlaced(costed, placement, UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology)))
-          .assignment;
-  Assignment ready = SchedulePlaced(costed, placement, {}).assignment;
-  const double by_rank = simulator.Makespan(ranked), by_readiness = simulator.Makespan(ready);
-  if (by_readiness < by_rank) return {std::move(ready), by_readiness};
-  return {std::move(ranked), by_rank};
-}
-
 }  // namespace
 
 std::vector<int> PlaceByLayers(const CostedGraph& costed) {
@@ -329,8 +317,8 @@ std::vector<int> PlaceUntilFull(const CostedGraph& costed) {
   return schedule.Finish().assignment.placement;
 }
 
-PlannedAssignment ScheduleExpert(const CostedGraph& costed) { return BetterOrder(costed, PlaceByLayers(costed)); }
+PlannedAssignment ScheduleExpert(const CostedGraph& costed) { return BestOfOrders(costed, PlaceByLayers(costed)); }
 
-PlannedAssignment ScheduleMetis(const CostedGraph& costed) { return BetterOrder(costed, PlaceByPartition(costed)); }
+PlannedAssignment ScheduleMetis(const CostedGraph& costed) { return BestOfOrders(costed, PlaceByPartition(costed)); }
 
 }  // namespace millrace

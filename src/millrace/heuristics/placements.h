@@ -30,8 +30,7 @@ std::vector<int> PlaceByPartition(const CostedGraph& costed);
 // judges it in topological order, is not full.
 std::vector<int> PlaceUntilFull(const CostedGraph& costed);
 
-// `expert` and `metis` as schedulers: the placement in the better of two orders of placed_list.h,
-// by upward rank and by readiness.
+// `expert` and `metis` as schedulers: the placement in the best of all orders (placement_orders.h) by the proxy.
 PlannedAssignment ScheduleExpert(const CostedGraph& costed);
 PlannedAssignment ScheduleMetis(const CostedGraph& costed);
 

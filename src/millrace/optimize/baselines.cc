@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/optimize/baselines.h"
+#include "millrace/heuristics/heuristics.h"
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <optional>
 
-#include "millrace/heuristics/candidate_source.h"
 #include "millrace/heuristics/placements.h"
+#include "millrace/planning/planner.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
 namespace {
-
-constexpr double kCannotRun = std::numeric_limits<double>::infinity();
 
 // Seconds of all groups one after the other, each where `placement` puts it.
 double TotalSeconds(const CostedGraph& costed, const std::vector<int>& placement) {
@@ -27,19 +25,21 @@ double TotalSeconds(const CostedGraph& costed, const std::vector<int>& placement
 // Everything on `device`; what cannot run there goes, with what it must share a device with, where it is fastest.
 std::vector<int> PlaceOn(const CostedGraph& costed, int device) {
   const auto devices = static_cast<std::size_t>(costed.num_devices);
-  std::vector<double> tied_seconds(static_cast<std::size_t>(costed.num_colocations) * devices, 0.0);
+  std::vector<double> colocated_seconds(static_cast<std::size_t>(costed.num_colocations) * devices, 0.0);
   for (int group = 0; group < costed.num_groups; ++group) {
-    const std::int32_t tied = costed.colocation[static_cast<std::size_t>(group)];
-    if (tied < 0) continue;
+    const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
+    if (colocation < 0) continue;
     for (std::size_t d = 0; d < devices; ++d)
-      tied_seconds[static_cast<std::size_t>(tied) * devices + d] += costed.Seconds(group, static_cast<int>(d));
+      colocated_seconds[static_cast<std::size_t>(colocation) * devices + d] +=
+          costed.Seconds(group, static_cast<int>(d));
   }
   std::vector<int> placement(static_cast<std::size_t>(costed.num_groups), device);
   for (int group = 0; group < costed.num_groups; ++group) {
     if (costed.Seconds(group, device) != kCannotRun) continue;
-    const std::int32_t tied = costed.colocation[static_cast<std::size_t>(group)];
-    const double* const row = tied >= 0 ? tied_seconds.data() + static_cast<std::size_t>(tied) * devices
-                                        : costed.seconds.data() + static_cast<std::size_t>(group) * devices;
+    const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
+    const double* const row = colocation >= 0
+                                  ? colocated_seconds.data() + static_cast<std::size_t>(colocation) * devices
+                                  : costed.seconds.data() + static_cast<std::size_t>(group) * devices;
     placement[static_cast<std::size_t>(group)] = static_cast<int>(std::min_element(row, row + devices) - row);
   }
   return placement;
@@ -65,10 +65,11 @@ std::optional<Baseline> BestOverFusions(const Pool& pool, std::string name, std:
                                         const std::function<Assignment(const CostedGraph&)>& assign) {
   std::optional<PoolEntry> best;
   for (std::size_t f = 0; f < pool.fusions.size(); ++f) {
-    if (pool.fusions[f].of_one_plan) continue;
-    Assignment assignment = assign(pool.costed[f]);
-    if (!FitsInMemory(pool.costed[f], assignment)) continue;
-    const double makespan = Simulator(pool.costed[f]).Makespan(assignment);
+    if (!pool.fusions[f].open_to_all) continue;
+    const CostedGraph& costed = pool.fusions[f].costed;
+    Assignment assignment = assign(costed);
+    if (!FitsInMemory(costed, assignment)) continue;
+    const double makespan = Simulator(costed).Makespan(assignment);
     if (!best || makespan < best->proxy_seconds)
       best = PoolEntry{static_cast<int>(f), name, std::move(assignment), makespan};
   }
@@ -101,13 +102,13 @@ std::vector<Baseline> MakeBaselines(const Pool& pool, const Machine& machine) {
   add("heft", "the HEFT heuristic, placement and order", [](const CostedGraph& costed) {
     Assignment answer;
     Random unused(0);
-    MakeHeuristic("heft")->Propose(costed, SourceBudget{}, unused,
-                                   [&answer](Assignment offered) { answer = std::move(offered); });
+    MakeHeuristic("heft")->Propose(costed, Budget{}, unused,
+                                   [&answer](ProposedPlan offered) { answer = std::move(offered.assignment); });
     return answer;
   });
-  const bool layers = std::any_of(pool.costed.front().layer.begin(), pool.costed.front().layer.end(),
+  const bool layers = std::any_of(pool.fusions.front().costed.layer.begin(), pool.fusions.front().costed.layer.end(),
                                   [](std::int32_t layer) { return layer >= 0; });
-  if (layers && pool.costed.front().topology.num_memories > 1) {
+  if (layers && pool.fusions.front().costed.topology.num_memories > 1) {
     add("expert", "consecutive layers in one block per device, as people place them",
         [](const CostedGraph& costed) { return ScheduleExpert(costed).assignment; });
   }

@@ -12,7 +12,7 @@ namespace millrace {
 
 struct Candidate {
   Plan plan;
-  std::string method;  // the source that made it, "heft"
+  std::string method;  // the planner that made it, "heft"
   std::string fusion;  // how its groups were formed: none, greedy, measured; go: by that method for this plan
   double proxy_seconds = 0;
 

@@ -2,7 +2,6 @@
 #include "millrace/optimize/contended_plans.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "millrace/search/placement_search.h"
@@ -18,11 +17,12 @@ bool AllTransfersFree(const Topology& topology) {
   return std::all_of(topology.free.begin(), topology.free.end(), [](std::uint8_t free) { return free != 0; });
 }
 
-// Nothing where the pool has no plan of the method.
-const PoolEntry* FastestOf(const Pool& pool, std::string_view method) {
+// The fastest of the planners that chose their groups; nothing where there is none.
+const PoolEntry* FastestOfOwnGroups(const Pool& pool, const PlannerRegistry& planners) {
   const PoolEntry* best = nullptr;
   for (const PoolEntry& entry : pool.entries) {
-    if (entry.method == method && (best == nullptr || entry.proxy_seconds < best->proxy_seconds)) best = &entry;
+    if (!planners.ChoosesFusion(entry.method)) continue;
+    if (best == nullptr || entry.proxy_seconds < best->proxy_seconds) best = &entry;
   }
   return best;
 }
@@ -36,31 +36,32 @@ std::vector<double> ByPlaceInSequence(const Assignment& assignment) {
 
 }  // namespace
 
-std::vector<Candidate> ContendedPlans(const Pool& pool, const ContendedPlansOptions& options,
+std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& planners,
+                                      const ContendedPlansOptions& options,
                                       const std::function<void(int, int)>& progress) {
   std::vector<int> choices;
   for (int fusion = 0; fusion < static_cast<int>(pool.fusions.size()); ++fusion) {
-    if (!pool.fusions[static_cast<std::size_t>(fusion)].of_one_plan) choices.push_back(fusion);
+    if (pool.fusions[static_cast<std::size_t>(fusion)].open_to_all) choices.push_back(fusion);
   }
-  const PoolEntry* const go = FastestOf(pool, "go");
-  if (go != nullptr) choices.push_back(go->fusion);
+  const PoolEntry* const own = FastestOfOwnGroups(pool, planners);
+  if (own != nullptr) choices.push_back(own->fusion);
   std::vector<Candidate> candidates;
   const int total = static_cast<int>(choices.size());
   for (int at = 0; at < total; ++at) {
     const int fusion = choices[static_cast<std::size_t>(at)];
-    const bool from_go = go != nullptr && at + 1 == total;
-    const CostedGraph& costed = pool.costed[static_cast<std::size_t>(fusion)];
+    const bool from_own = own != nullptr && at + 1 == total;
+    const CostedGraph& costed = pool.fusions[static_cast<std::size_t>(fusion)].costed;
     if (AllTransfersFree(costed.topology)) continue;
     PlacementSearchOptions search;
-    search.evaluations = std::min(options.most_tries, options.visits / std::max<std::int64_t>(1, Visits(costed)));
+    search.evaluations = std::min(options.most_tries, options.visits / std::max<std::int64_t>(1, costed.Visits()));
     if (options.seconds) search.seconds = *options.seconds / total;
     if (search.evaluations < kFewestTries) continue;
-    if (from_go) search.starts = {{go->assignment.placement, ByPlaceInSequence(go->assignment)}};
-    Random random = Random(options.seed).Fork(static_cast<std::uint64_t>(at));
+    if (from_own) search.starts = {{own->assignment.placement, ByPlaceInSequence(own->assignment)}};
+    Random random = options.random.Fork(static_cast<std::uint64_t>(at));
     if (std::optional<FoundPlacement> found = SearchPlacement(costed, search, random)) {
       PoolEntry entry;
       entry.fusion = fusion;
-      entry.method = from_go ? "go+search" : "contended-search";
+      entry.method = from_own ? own->method + "+search" : "contended-search";
       entry.proxy_seconds = Simulator(costed).Makespan(found->assignment);
       entry.assignment = std::move(found->assignment);
       candidates.push_back(MakeCandidate(pool, entry));

@@ -16,15 +16,16 @@ struct ContendedPlansOptions {
   std::int64_t visits = 10'000'000;  // of groups and edges, over all placements tried for one fusion choice
   std::int64_t most_tries = 4000;    // for one fusion choice
   std::optional<double> seconds;     // for all together
-  std::uint64_t seed = 0;
+  Random random{0};
 };
 
-// The best placement that search/placement_search.h finds for each fusion choice of the pool, method
-// "contended-search"; and for that of `go`'s best plan by the proxy, where the search begins with that plan,
-// "go+search". Other choices that are of one plan are passed over. None where all transfers are free, where a graph is
-// so large that its visits allow few tries, and where no placement tried fits in memory. `progress` is told (done,
-// total) after each choice. Throws Interrupted.
-std::vector<Candidate> ContendedPlans(const Pool& pool, const ContendedPlansOptions& options,
+// The best placement that search/placement_search.h finds for each fusion that is open to all, method
+// "contended-search"; and for that of the best plan by the proxy whose planner chose its groups, where the search
+// begins with that plan, "PLANNER+search". Other groups of one plan are passed over. None where all transfers are free,
+// where a graph is so large that its visits allow few tries, and where no placement tried fits in memory. `progress` is
+// told (done, total) after each choice. Throws Interrupted.
+std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& planners,
+                                      const ContendedPlansOptions& options,
                                       const std::function<void(int, int)>& progress);
 
 }  // namespace millrace

@@ -17,10 +17,10 @@ namespace {
 constexpr double kPriorDeviation = 0.3;    // of an op's log factor
 constexpr double kOverallDeviation = 1.0;  // of the log factor of everything
 constexpr double kNoise = 0.01;            // of a measured time's log, and of what the model leaves out
-constexpr std::size_t kLeastMeasured = 8;
+constexpr std::size_t kLeastMeasuredToFit = 8;
 constexpr int kMostOps = 5000;
 constexpr int kRounds = 4;
-constexpr double kWorthwhile = 0.9;
+constexpr double kWorthwhileFit = 0.9;
 
 std::vector<int> KindOfDevice(const Machine& machine, int& kinds) {
   std::map<std::string, int> numbers;
@@ -134,9 +134,9 @@ struct Slope {
   std::vector<std::pair<std::size_t, double>> shares;  // of variables in the critical path, ascending by variable
 };
 
-class Fitting {
+class DurationFitting {
  public:
-  Fitting(const CostModel& proxy, const Machine& machine, std::vector<const Candidate*> measured)
+  DurationFitting(const CostModel& proxy, const Machine& machine, std::vector<const Candidate*> measured)
       : proxy_(proxy), machine_(machine), measured_(std::move(measured)) {}
 
   std::vector<Slope> SlopesAt(const std::vector<double>& factors) const {
@@ -225,22 +225,22 @@ DurationFit FitDurations(const CostModel& proxy, const Machine& machine, const s
     if (candidate.target_seconds && *candidate.target_seconds > 0 && candidate.proxy_seconds > 0)
       measured.push_back(&candidate);
   }
-  if (measured.size() < kLeastMeasured || proxy.graph().num_ops() > kMostOps) return {};
-  const Fitting fitting(proxy, machine, std::move(measured));
+  if (measured.size() < kLeastMeasuredToFit || proxy.graph().num_ops() > kMostOps) return {};
+  const DurationFitting fitting(proxy, machine, std::move(measured));
   DurationFit fit;
   std::vector<double> log_factors(Corrected(proxy, machine, {}).variables(), 0.0);
   std::vector<Slope> slopes = fitting.SlopesAt({});
-  fit.error_before = fit.error = Fitting::Error(slopes);
+  fit.error_before = fit.error = DurationFitting::Error(slopes);
   for (int round = 0; round < kRounds; ++round) {
     fitting.Update(slopes, log_factors);
     std::vector<double> factors = Exponentials(log_factors);
     slopes = fitting.SlopesAt(factors);
-    const double error = Fitting::Error(slopes);
+    const double error = DurationFitting::Error(slopes);
     if (error >= fit.error) continue;
     fit.error = error;
     fit.factors = std::move(factors);
   }
-  if (fit.error > kWorthwhile * fit.error_before) return {{}, fit.error_before, fit.error_before};
+  if (fit.error > kWorthwhileFit * fit.error_before) return {{}, fit.error_before, fit.error_before};
   return fit;
 }
 

@@ -6,16 +6,17 @@
 
 namespace millrace {
 
-std::vector<Candidate> PlansUnder(const CostModel& believed, const Machine& machine, const PoolOptions& options,
-                                  std::size_t places, Pool& pool, const std::function<void(int, int)>& progress) {
-  const Pool under_guess = MakePool(believed, pool.fusions, options, progress);
+std::vector<Candidate> PlansUnder(const CostModel& believed, const Machine& machine, const PlannerRegistry& planners,
+                                  const PoolOptions& options, std::size_t places, Pool& pool,
+                                  const std::function<void(int, int)>& progress) {
+  const Pool under_guess = MakePool(believed, planners, OpenFusions(pool), options, progress);
   pool.proposed += under_guess.proposed;
   pool.infeasible += under_guess.infeasible;
-  std::vector<Candidate> candidates = SelectDiverse(under_guess, machine, {.top_k = places});
+  std::vector<Candidate> candidates = SelectDiverse(under_guess, machine, {.keep = places});
   for (Candidate& candidate : candidates) {
-    for (std::size_t fusion = 0; fusion < pool.fusions.size(); ++fusion) {
-      if (pool.fusions[fusion].name != candidate.fusion) continue;
-      Simulator simulator(pool.costed[fusion]);
+    for (const PoolFusion& fusion : pool.fusions) {
+      if (fusion.name != candidate.fusion) continue;
+      Simulator simulator(fusion.costed);
       candidate.proxy_seconds = simulator.Makespan(candidate.plan.placement, candidate.plan.sequence);
     }
   }

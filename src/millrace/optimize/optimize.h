@@ -14,8 +14,8 @@
 #include "millrace/optimize/candidate.h"
 #include "millrace/optimize/duration_fit.h"
 #include "millrace/optimize/profile.h"
-#include "millrace/optimize/sources.h"
 #include "millrace/optimize/transfer_guess.h"
+#include "millrace/planning/registry.h"
 
 // The main job, end to end: price the graph, propose many plans, keep a few that are good and different, measure those
 // on the target, and say what won and by how much. Seconds.
@@ -26,18 +26,17 @@ namespace millrace {
 
 struct OptimizeOptions {
   std::string target = "cpu";              // target/target.h
-  std::optional<std::int64_t> samples;     // plans of sampling sources; by default 1000, fewer for very large graphs
-  std::optional<std::int64_t> iterations;  // steps of each search source; by default enough to settle
+  std::optional<std::int64_t> samples;     // plans of planners that draw; by default 1000, fewer for very large graphs
+  std::optional<std::int64_t> iterations;  // steps of each search; by default enough to settle
   std::size_t top_k = 16;                  // candidates measured
-  std::vector<std::string> methods;        // candidate sources; empty: UsualSourceNames
-  SourceSettings sources;                  // of the learned ones
-  // Makes weights for the graph with the times the proxy goes by, before plans are drawn; returns their file. Empty:
-  // none.
-  std::function<std::string(const ComputationGraph&)> adapt;
+  std::vector<std::string> methods;        // planners; empty: PlannerRegistry::PoolNames
+  PlannerSettings settings;                // of planners that declare such options
+  std::vector<std::string> without;        // stages left out, OptimizeStages
+  // Makes planners whose weights are fitted to the graph with the times the proxy goes by. Empty: none.
+  std::function<PlannerRegistry(const ComputationGraph&)> adapt;
   std::optional<double> time_limit;  // for the whole run
   bool quick = false;                // fewer samples, rounds and shorter profiling
   std::uint64_t seed = 0;
-  bool profile = true;        // measure ops first, on targets that execute the model
   std::string profile_cache;  // file of earlier profiles; empty: none
   std::string records;        // file of earlier measurements, appended to; empty: none
 };
@@ -60,7 +59,7 @@ struct OptimizeResult {
   std::vector<BaselineResult> baselines;
   std::vector<Candidate> candidates;  // every plan that went to the target, best proxy first
   int recalled = 0;                   // of those, times known from the records of an earlier run
-  std::int64_t proposed = 0;          // plans proposed by all sources
+  std::int64_t proposed = 0;          // plans proposed by all planners
   std::int64_t infeasible = 0;        // of those that were looked at, plans over memory
   double lower_bound_seconds = 0;     // for the best plan's groups
   double fusion_free_bound_seconds = 0;
@@ -78,9 +77,16 @@ struct OptimizeResult {
 // Told what is going on: a stage's name, and how much of it is done.
 using OptimizeProgress = std::function<void(std::string_view stage, int done, int total)>;
 
+// The stages in order; those without a name cannot be left out.
+struct OptimizeStage {
+  std::string name;
+  std::string meaning;
+};
+std::vector<OptimizeStage> OptimizeStages();
+
 // Throws InvalidInput (target and model do not go together), WorkFailed (no plan fits, or every measurement failed),
 // Interrupted.
-OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const OptimizeOptions& options,
-                        const OptimizeProgress& progress);
+OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const PlannerRegistry& planners,
+                        const OptimizeOptions& options, const OptimizeProgress& progress);
 
 }  // namespace millrace

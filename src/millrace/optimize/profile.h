@@ -7,8 +7,8 @@
 #include "millrace/formats/model.h"
 #include "millrace/graph/computation_graph.h"
 #include "millrace/machine/machine.h"
-#include "millrace/optimize/deadline.h"
 #include "millrace/plan/plan.h"
+#include "millrace/planning/deadline.h"
 #include "millrace/target/profile_cache.h"
 
 // Replacing estimates by measured times: every distinct op and fused group of a model, once per device kind of this

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "millrace/optimize/candidate.h"
-#include "millrace/optimize/deadline.h"
+#include "millrace/planning/deadline.h"
 #include "millrace/target/target.h"
 
 // Measuring several plans beside each other. Runs are interleaved, so that what slows the machine for a while slows all

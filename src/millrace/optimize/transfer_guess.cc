@@ -17,8 +17,8 @@ constexpr double kFirstStep = 0.5;
 constexpr int kHalvings = 6;
 constexpr std::int64_t kMostVisits = 2'000'000'000;
 constexpr double kFirstShares[] = {0.3, 1, 3};
-constexpr std::size_t kLeastMeasured = 4;
-constexpr double kWorthwhile = 0.9;  // of the error without a guess
+constexpr std::size_t kLeastMeasuredToGuess = 4;
+constexpr double kWorthwhileGuess = 0.9;  // of the error without a guess
 
 // What shares are shares of.
 struct Means {
@@ -53,9 +53,9 @@ TransferGuess GuessOf(const Means& means, double constant_share, double byte_sha
 }
 
 // Measured candidates, and how far from proportional to their times the proxy is under a guess.
-class Fitting {
+class TransferFitting {
  public:
-  Fitting(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates)
+  TransferFitting(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates)
       : proxy_(proxy), machine_(machine) {
     for (const Candidate& candidate : candidates) {
       if (!candidate.target_seconds || !(*candidate.target_seconds > 0) || !(candidate.proxy_seconds > 0)) continue;
@@ -123,8 +123,8 @@ std::vector<TransferGuess> FirstGuesses(const CostModel& proxy, const Machine& m
 }
 
 TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates) {
-  Fitting fitting(proxy, machine, candidates);
-  if (fitting.measured() < kLeastMeasured) return {};
+  TransferFitting fitting(proxy, machine, candidates);
+  if (fitting.measured() < kLeastMeasuredToGuess) return {};
   const Means means = MeansOf(proxy);
   double constant = 0, byte = 0;
   const double error_before = fitting.Error({});
@@ -153,7 +153,7 @@ TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const s
     }
     step /= 2;
   }
-  if (error > kWorthwhile * error_before) return {{}, error_before, error_before};
+  if (error > kWorthwhileGuess * error_before) return {{}, error_before, error_before};
   return {GuessOf(means, constant, byte), error_before, error};
 }
 

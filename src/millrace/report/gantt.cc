@@ -10,8 +10,8 @@
 namespace millrace {
 namespace {
 
-constexpr double kLeft = 118;  // for the names of units
-constexpr double kWidth = 1180;
+constexpr double kNamesWidth = 118;  // for the names of units
+constexpr double kGanttWidth = 1180;
 constexpr double kRow = 24;
 constexpr double kBar = 20;
 constexpr double kTitle = 26;
@@ -22,7 +22,7 @@ constexpr std::size_t kTypesWithColour = 8;
 
 struct Scale {
   double seconds;  // at the right edge
-  double X(double at) const { return kLeft + (seconds > 0 ? at / seconds : 0) * (kWidth - kLeft - 8); }
+  double X(double at) const { return kNamesWidth + (seconds > 0 ? at / seconds : 0) * (kGanttWidth - kNamesWidth - 8); }
 };
 
 // Names of the units: the single-unit device that owns it, else its number.
@@ -68,7 +68,7 @@ class Chart {
     return fmt::format(
         "<svg class=\"gantt\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"Timelines "
         "of the plans\">{2}{3}</svg>",
-        kWidth, y_ + kAxis, axis, svg_);
+        kGanttWidth, y_ + kAxis, axis, svg_);
   }
 
  private:
@@ -86,7 +86,8 @@ class Chart {
     fmt::format_to(out(),
                    "<text class=\"unit\" x=\"{}\" y=\"{}\">{} {:.0f}%</text><rect class=\"row\" x=\"{}\" y=\"{}\" "
                    "width=\"{}\" height=\"{}\"/>",
-                   kLeft - 8, y_ + 15, HtmlText(name), 100 * busy, kLeft, y_, kWidth - kLeft - 8, kBar);
+                   kNamesWidth - 8, y_ + 15, HtmlText(name), 100 * busy, kNamesWidth, y_, kGanttWidth - kNamesWidth - 8,
+                   kBar);
     const Plan& plan = account.candidate->plan;
     double crowd_start = -1, crowd_end = -1;
     int crowd = 0;

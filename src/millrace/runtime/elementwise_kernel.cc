@@ -75,7 +75,7 @@ bool RunsOnBlocks(const KernelRequest& request, const Shape& shape) {
 
 // Before opset 7 the second operand was laid along the first from the dimension `axis` on, a PRelu's slopes along the
 // channels.
-Shape AlignedAsOfOld(const Node& node, Shape own, const Shape& shape) {
+Shape Aligned(const Node& node, Shape own, const Shape& shape) {
   const bool slopes = node.op_type == "PRelu" && own.size() == 1 && own[0] != 1;
   const bool placed = Model::IntOf(node, "broadcast", 0) != 0 && node.attributes.contains("axis");
   if (!slopes && !placed) return own;
@@ -94,7 +94,7 @@ bool ShapeOfStep(const Model& model, const Node& node, const Shape& shape, bool 
     Shape own = ValueOf(model, node.inputs[i]).shape;
     std::vector<std::int64_t> plain;
     if (i > 0 && (node.op_type == "Dropout" || node.op_type == "CastLike")) continue;
-    if (i == 1 && model.opset < 7) own = AlignedAsOfOld(node, own, shape);
+    if (i == 1 && model.opset < 7) own = Aligned(node, own, shape);
     if (!BroadcastStrides(own, shape, plain)) return false;
     if (!blocked) {
       step.strides[i] = plain;

@@ -28,12 +28,12 @@
 namespace millrace {
 
 // Steps of each worker that are certainly finished.
-using Clock = std::vector<std::uint32_t>;
+using VectorClock = std::vector<std::uint32_t>;
 
 struct BufferLife {
   std::size_t bytes = 0;
-  Clock born, dead;   // of equal length; ignored where the buffer is kept
-  bool kept = false;  // holds its content before, through and after the run: shares with nobody
+  VectorClock born, dead;  // of equal length; ignored where the buffer is kept
+  bool kept = false;       // holds its content before, through and after the run: shares with nobody
 };
 
 struct MemoryLayout {

@@ -166,7 +166,7 @@ class Compiler {
       life.born.assign(num_workers, 0);
       life.dead.assign(num_workers, 0);
     }
-    knows_.assign(num_workers, Clock(num_workers, 0));
+    knows_.assign(num_workers, VectorClock(num_workers, 0));
     writer_.assign(program_.buffers.size(), -1);
     for (std::size_t step = 0; step < program_.steps.size(); ++step) {
       for (const int buffer : program_.steps[step].outputs)
@@ -184,10 +184,10 @@ class Compiler {
     }
     // The latest first: it may tell of the earlier ones.
     std::sort(writers.begin(), writers.end(), std::greater<>());
-    Clock born;
+    VectorClock born;
     for (std::size_t share = 0; share < step.workers.size(); ++share) {
       const int worker = step.workers[share];
-      Clock& knows = knows_[static_cast<std::size_t>(worker)];
+      VectorClock& knows = knows_[static_cast<std::size_t>(worker)];
       Instruction instruction{number, static_cast<int>(share), {}};
       for (const int writer : writers) WaitFor(writer, knows, instruction);
       if (share == 0) born = knows;
@@ -195,7 +195,7 @@ class Compiler {
       program_.instructions[static_cast<std::size_t>(worker)].push_back(std::move(instruction));
     }
     for (const int worker : step.workers) {
-      Clock& knows = knows_[static_cast<std::size_t>(worker)];
+      VectorClock& knows = knows_[static_cast<std::size_t>(worker)];
       ++knows[static_cast<std::size_t>(worker)];
       after_[static_cast<std::size_t>(number)].push_back(knows);
     }
@@ -205,25 +205,25 @@ class Compiler {
   }
 
   // What a worker knows has to cover that all workers of `writer` have finished it.
-  void WaitFor(int writer, Clock& knows, Instruction& instruction) const {
+  void WaitFor(int writer, VectorClock& knows, Instruction& instruction) const {
     const std::vector<int>& workers = program_.steps[static_cast<std::size_t>(writer)].workers;
     for (std::size_t share = 0; share < workers.size(); ++share) {
       const std::size_t worker = static_cast<std::size_t>(workers[share]);
-      const Clock& then = after_[static_cast<std::size_t>(writer)][share];
+      const VectorClock& then = after_[static_cast<std::size_t>(writer)][share];
       if (knows[worker] >= then[worker]) continue;
       instruction.waits.push_back({workers[share], then[worker]});
       for (std::size_t i = 0; i < knows.size(); ++i) knows[i] = std::max(knows[i], then[i]);
     }
   }
 
-  void Begin(int buffer, const Clock& born, const std::vector<int>& workers) {
+  void Begin(int buffer, const VectorClock& born, const std::vector<int>& workers) {
     program_.buffers[static_cast<std::size_t>(buffer)].born = born;
     Touch(buffer, workers);
   }
 
   // After the step has been counted: nobody else may have the memory before these workers' present counts.
   void Touch(int buffer, const std::vector<int>& workers) {
-    Clock& dead = program_.buffers[static_cast<std::size_t>(buffer)].dead;
+    VectorClock& dead = program_.buffers[static_cast<std::size_t>(buffer)].dead;
     for (const int worker : workers) {
       const std::size_t at = static_cast<std::size_t>(worker);
       dead[at] = std::max(dead[at], knows_[at][at]);
@@ -235,12 +235,12 @@ class Compiler {
   const Plan& plan_;
   WeightCache* weights_;
   Program program_;
-  std::vector<std::vector<Copy>> copies_;  // by value; the layout it was made in first
-  std::vector<Layout> available_;          // by value: the layout it was made in
-  std::vector<bool> leaves_;               // by value: an output of the model
-  std::vector<int> writer_;                // by buffer: the step that writes it, -1: the caller
-  std::vector<Clock> knows_;               // by worker: what it knows at this point of its chain
-  std::vector<std::vector<Clock>> after_;  // by step and share: what the worker knows having finished it
+  std::vector<std::vector<Copy>> copies_;        // by value; the layout it was made in first
+  std::vector<Layout> available_;                // by value: the layout it was made in
+  std::vector<bool> leaves_;                     // by value: an output of the model
+  std::vector<int> writer_;                      // by buffer: the step that writes it, -1: the caller
+  std::vector<VectorClock> knows_;               // by worker: what it knows at this point of its chain
+  std::vector<std::vector<VectorClock>> after_;  // by step and share: what the worker knows having finished it
 };
 
 }  // namespace

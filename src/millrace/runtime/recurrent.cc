@@ -26,7 +26,7 @@ std::int64_t GatesOf(Cell cell) { return cell == Cell::kLstm ? 4 : (cell == Cell
 // What one direction of a layer has of its own.
 struct Direction {
   bool backwards = false;
-  std::array<Activation, 3> activations{};
+  std::array<GateActivation, 3> activations{};
   std::vector<GateWeights> input;      // of all gates
   std::vector<GateWeights> state;      // of all gates multiplied first; of a GRU without its candidate
   std::vector<GateWeights> candidate;  // of a GRU whose reset comes before the product
@@ -329,7 +329,7 @@ void RecurrentKernel::EmitLast(const KernelBuffers& buffers, std::int64_t d, std
 std::string AttributesUnsupported(const Node& node) {
   if (node.attributes.contains("clip")) return node.op_type + " with clip";
   if (Model::IntOf(node, "input_forget", 0) != 0) return node.op_type + " with input_forget";
-  std::array<Activation, 3> activations{};
+  std::array<GateActivation, 3> activations{};
   const bool both = Model::StringOf(node, "direction", "forward") == "bidirectional";
   for (std::int64_t d = 0; d < (both ? 2 : 1); ++d) {
     const std::string lacking = ActivationsOf(node, d, activations);

@@ -9,30 +9,31 @@
 namespace millrace {
 namespace {
 
-MILLRACE_INLINE void ActivateBody(Activation activation, float* values) {
+MILLRACE_INLINE void ActivateBody(GateActivation activation, float* values) {
   switch (activation) {
-    case Activation::kLogistic:
+    case GateActivation::kLogistic:
       for (std::int64_t i = 0; i < kUnits; ++i) values[i] = vector_math::Logistic(values[i]);
       break;
-    case Activation::kTanh:
+    case GateActivation::kTanh:
       for (std::int64_t i = 0; i < kUnits; ++i) values[i] = vector_math::Tanh(values[i]);
       break;
-    case Activation::kRelu:
+    case GateActivation::kRelu:
       for (std::int64_t i = 0; i < kUnits; ++i) values[i] = values[i] > 0.0f ? values[i] : 0.0f;
       break;
   }
 }
 
-void Activate(Activation activation, float* values) {
+void Activate(GateActivation activation, float* values) {
   static const auto best = Versions<&ActivateBody>::Best();
   best(activation, values);
 }
 
 }  // namespace
 
-std::string ActivationsOf(const Node& node, std::int64_t d, std::array<Activation, 3>& activations) {
+std::string ActivationsOf(const Node& node, std::int64_t d, std::array<GateActivation, 3>& activations) {
   const bool plain = node.op_type == "RNN";
-  activations = {plain ? Activation::kTanh : Activation::kLogistic, Activation::kTanh, Activation::kTanh};
+  activations = {plain ? GateActivation::kTanh : GateActivation::kLogistic, GateActivation::kTanh,
+                 GateActivation::kTanh};
   const auto found = node.attributes.find("activations");
   if (found == node.attributes.end()) return "";
   const auto* names = std::get_if<std::vector<std::string>>(&found->second);
@@ -45,11 +46,11 @@ std::string ActivationsOf(const Node& node, std::int64_t d, std::array<Activatio
     if (at >= names->size()) break;
     const std::string& name = (*names)[at];
     if (name == "Sigmoid") {
-      activations[i] = Activation::kLogistic;
+      activations[i] = GateActivation::kLogistic;
     } else if (name == "Tanh") {
-      activations[i] = Activation::kTanh;
+      activations[i] = GateActivation::kTanh;
     } else if (name == "Relu") {
-      activations[i] = Activation::kRelu;
+      activations[i] = GateActivation::kRelu;
     } else {
       return name;
     }
@@ -57,7 +58,7 @@ std::string ActivationsOf(const Node& node, std::int64_t d, std::array<Activatio
   return "";
 }
 
-void LstmCell(const std::array<Activation, 3>& activations, const float* sums, const float* peepholes, float* cell,
+void LstmCell(const std::array<GateActivation, 3>& activations, const float* sums, const float* peepholes, float* cell,
               float* state) {
   alignas(64) float input[kUnits], output[kUnits], forget[kUnits], fresh[kUnits];
   for (std::int64_t i = 0; i < kUnits; ++i) {
@@ -78,12 +79,12 @@ void LstmCell(const std::array<Activation, 3>& activations, const float* sums, c
   for (std::int64_t i = 0; i < kUnits; ++i) state[i] *= output[i];
 }
 
-void RnnCell(const std::array<Activation, 3>& activations, const float* sums, float* state) {
+void RnnCell(const std::array<GateActivation, 3>& activations, const float* sums, float* state) {
   for (std::int64_t i = 0; i < kUnits; ++i) state[i] = sums[i];
   Activate(activations[0], state);
 }
 
-void GruCell(const std::array<Activation, 3>& activations, const float* sums, const float* candidate_input,
+void GruCell(const std::array<GateActivation, 3>& activations, const float* sums, const float* candidate_input,
              const float* before, float* after) {
   alignas(64) float update[kUnits], reset[kUnits], candidate[kUnits];
   for (std::int64_t i = 0; i < kUnits; ++i) {
@@ -96,8 +97,8 @@ void GruCell(const std::array<Activation, 3>& activations, const float* sums, co
   GruMix(activations, candidate, update, before, after);
 }
 
-void GruGates(const std::array<Activation, 3>& activations, const float* sums, const float* before, float* reset_state,
-              float* update) {
+void GruGates(const std::array<GateActivation, 3>& activations, const float* sums, const float* before,
+              float* reset_state, float* update) {
   alignas(64) float reset[kUnits];
   for (std::int64_t i = 0; i < kUnits; ++i) {
     update[i] = sums[i];
@@ -108,7 +109,7 @@ void GruGates(const std::array<Activation, 3>& activations, const float* sums, c
   for (std::int64_t i = 0; i < kUnits; ++i) reset_state[i] = reset[i] * before[i];
 }
 
-void GruMix(const std::array<Activation, 3>& activations, const float* candidate, const float* update,
+void GruMix(const std::array<GateActivation, 3>& activations, const float* candidate, const float* update,
             const float* before, float* after) {
   alignas(64) float fresh[kUnits];
   for (std::int64_t i = 0; i < kUnits; ++i) fresh[i] = candidate[i];

@@ -1,47 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/search/anneal.h"
 
-#include <chrono>
 #include <optional>
 #include <utility>
 
-#include "millrace/search/polish.h"
+#include "millrace/heuristics/heuristics.h"
+#include "millrace/planning/deadline.h"
+#include "millrace/search/local_search.h"
 
 namespace millrace {
 namespace {
 
-class Annealing final : public CandidateSource {
+class Annealing final : public Planner {
  public:
-  explicit Annealing(const AnnealOptions& options) : options_(options) {}
+  Annealing(PlannerTraits traits, const AnnealOptions& options) : Planner(std::move(traits)), options_(options) {}
 
-  std::string name() const override { return "anneal"; }
-
-  void Propose(const CostedGraph& costed, const SourceBudget& budget, Random& random,
-               const std::function<void(Assignment)>& offer) const override {
+  void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
+               const Offer& offer) const override {
+    const CostedGraph& costed = problem.costed();
     if (costed.num_groups == 0) {
-      offer({});
+      offer(Assignment{});
       return;
     }
     const int chains = options_.starts.empty() ? options_.chains : static_cast<int>(options_.starts.size());
-    PolishOptions polish;
-    polish.first_temperature = options_.first_temperature;
-    polish.last_temperature = options_.last_temperature;
-    polish.moves = options_.moves;
-    polish.iterations = budget.iterations;
-    polish.seconds = budget.seconds;
-    if (!polish.iterations && !polish.seconds)
-      polish.iterations = options_.visits / (costed.num_groups + static_cast<std::int64_t>(costed.predecessors.size()));
-    if (polish.iterations) *polish.iterations /= chains;
-    if (polish.seconds) *polish.seconds /= chains;
-    Polisher polisher(costed);
+    LocalSearchOptions improving;
+    improving.first_annealing_temperature = options_.first_annealing_temperature;
+    improving.last_annealing_temperature = options_.last_annealing_temperature;
+    improving.moves = options_.moves;
+    improving.iterations = budget.iterations;
+    improving.seconds = budget.seconds;
+    if (!improving.iterations && !improving.seconds) improving.iterations = options_.visits / costed.Visits();
+    if (improving.iterations) *improving.iterations /= chains;
+    if (improving.seconds) *improving.seconds /= chains;
+    LocalSearch local_search(costed);
     for (int chain = 0; chain < chains; ++chain) {
       Random stream = random.Fork(static_cast<std::uint64_t>(chain));
-      const auto begin = std::chrono::steady_clock::now();
+      const Deadline starting(improving.seconds);
       Assignment start = Start(costed, chain, stream);
-      PolishOptions rest = polish;
-      if (rest.seconds)
-        *rest.seconds -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      offer(polisher.Polish(std::move(start), rest, stream).assignment);
+      LocalSearchOptions rest = improving;
+      if (rest.seconds) rest.seconds = starting.Left();
+      offer(local_search.Improve(std::move(start), rest, stream).assignment);
     }
   }
 
@@ -50,10 +48,10 @@ class Annealing final : public CandidateSource {
     if (!options_.starts.empty()) return options_.starts[static_cast<std::size_t>(chain)];
     // The first sample of the randomised list is the plain one.
     Assignment start;
-    SourceBudget budget;
+    Budget budget;
     budget.samples = chain == 0 ? 1 : 2;
     MakeHeuristic(chain == 0 ? "heft" : "randomised-list")
-        ->Propose(costed, budget, random, [&start](Assignment offered) { start = std::move(offered); });
+        ->Propose(costed, budget, random, [&start](ProposedPlan offered) { start = std::move(offered.assignment); });
     return start;
   }
 
@@ -62,8 +60,16 @@ class Annealing final : public CandidateSource {
 
 }  // namespace
 
-std::unique_ptr<CandidateSource> MakeAnnealing(const AnnealOptions& options) {
-  return std::make_unique<Annealing>(options);
+PlannerTraits AnnealingTraits() {
+  return {.name = "anneal",
+          .meaning = "simulated annealing from HEFT",
+          .takes_iterations = true,
+          .options = {
+              {.name = "chains", .meaning = "how many, one after the other", .least = 1, .most = 1000, .usual = "1"}}};
+}
+
+std::unique_ptr<Planner> MakeAnnealing(const AnnealOptions& options) {
+  return std::make_unique<Annealing>(AnnealingTraits(), options);
 }
 
 }  // namespace millrace

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "millrace/errors/interrupt.h"
-#include "millrace/search/course.h"
+#include "millrace/heuristics/heuristics.h"
+#include "millrace/planning/course.h"
 #include "millrace/search/random_key_decoder.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
@@ -124,32 +125,30 @@ class Population {
   Timeline timeline_;
 };
 
-class Brkga final : public CandidateSource {
+class Brkga final : public Planner {
  public:
-  explicit Brkga(const BrkgaOptions& options) : options_(options) {}
+  Brkga(PlannerTraits traits, const BrkgaOptions& options) : Planner(std::move(traits)), options_(options) {}
 
-  std::string name() const override { return "brkga"; }
-
-  void Propose(const CostedGraph& costed, const SourceBudget& budget, Random& random,
-               const std::function<void(Assignment)>& offer) const override {
+  void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
+               const Offer& offer) const override {
+    const CostedGraph& costed = problem.costed();
     if (costed.num_groups == 0) {
-      offer({});
+      offer(Assignment{});
       return;
     }
     std::int64_t size = options_.population;
     // A number beyond all sense stands for "as many as time allows".
     if (budget.samples <= kMostIndividuals) size = std::max(size, budget.samples);
     std::optional<std::int64_t> decodings = budget.iterations;
-    if (!decodings && !budget.seconds)
-      decodings = options_.visits / (costed.num_groups + static_cast<std::int64_t>(costed.predecessors.size()));
+    if (!decodings && !budget.seconds) decodings = options_.visits / costed.Visits();
     std::optional<std::int64_t> generations;
     if (decodings) generations = *decodings / size;
     const Course course(generations, budget.seconds);
     Population population(costed, static_cast<std::size_t>(size), random);
     std::vector<double> first;
     if (options_.start_from_heft) {
-      MakeHeuristic("heft")->Propose(costed, {}, random,
-                                     [&](const Assignment& heft) { first = population.Encode(heft); });
+      MakeHeuristic("heft")->Propose(problem, {}, random,
+                                     [&](const ProposedPlan& heft) { first = population.Encode(heft.assignment); });
     }
     population.Found(first, course);
     for (std::int64_t generation = 0; course.Done(generation) < 1; ++generation) population.NextGeneration(options_);
@@ -162,6 +161,20 @@ class Brkga final : public CandidateSource {
 
 }  // namespace
 
-std::unique_ptr<CandidateSource> MakeBrkga(const BrkgaOptions& options) { return std::make_unique<Brkga>(options); }
+PlannerTraits BrkgaTraits() {
+  // One generation schedules the graph a hundred times, and needs many to get anywhere.
+  constexpr std::int64_t kMostPoolVisits = 500'000;
+  return {.name = "brkga",
+          .meaning = "biased random-key genetic algorithm",
+          .takes_samples = true,
+          .takes_iterations = true,
+          .most_pool_visits = kMostPoolVisits,
+          .options = {
+              {.name = "population", .meaning = "plans in a generation", .least = 10, .most = 10'000, .usual = "100"}}};
+}
+
+std::unique_ptr<Planner> MakeBrkga(const BrkgaOptions& options) {
+  return std::make_unique<Brkga>(BrkgaTraits(), options);
+}
 
 }  // namespace millrace

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "millrace/heuristics/candidate_source.h"
+#include "millrace/planning/planner.h"
 
 // The biased random-key genetic algorithm, the usual search baseline of learned schedulers.
 //
@@ -25,9 +25,10 @@ struct BrkgaOptions {
   std::int64_t visits = 50'000'000;  // of groups and edges by decoding, where the budget names neither limit
 };
 
-// The source `brkga`: offers its whole last population, best first, so plans near the end may repeat. Budget:
+// The planner `brkga`: offers its whole last population, best first, so plans near the end may repeat. Budget:
 // `iterations` plans decoded, the first population not counted, in whole generations; or `seconds`. Where more
 // `samples` are asked for than the population has, it grows to them, up to 10,000.
-std::unique_ptr<CandidateSource> MakeBrkga(const BrkgaOptions& options = {});
+PlannerTraits BrkgaTraits();
+std::unique_ptr<Planner> MakeBrkga(const BrkgaOptions& options = {});
 
 }  // namespace millrace

@@ -11,9 +11,10 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
+#include "millrace/graph/index.h"
+#include "millrace/planning/course.h"
 #include "millrace/search/anneal.h"
-#include "millrace/search/course.h"
-#include "millrace/search/device_twins.h"
+#include "millrace/search/symmetric_devices.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
@@ -23,8 +24,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-12;
-
-std::size_t Index(int number) { return static_cast<std::size_t>(number); }
 
 struct Child {
   int group = 0;
@@ -44,7 +43,7 @@ class BranchAndBound {
   BranchAndBound(const CostedGraph& costed, const Course& course)
       : costed_(costed),
         course_(course),
-        first_twin_(FirstTwins(costed)),
+        first_symmetric_(FirstSymmetricDevices(costed)),
         where_is_all_one_(!costed.limited_memory && costed.num_colocations == 0 &&
                           std::all_of(costed.topology.free.begin(), costed.topology.free.end(),
                                       [](std::uint8_t free) { return free != 0; })),
@@ -92,8 +91,8 @@ class BranchAndBound {
 
   bool MayRun(int group, int device) const {
     if (costed_.Seconds(group, device) == kInfinity) return false;
-    const std::int32_t tied = costed_.colocation[Index(group)];
-    return tied < 0 || settled_[Index(tied)] < 0 || settled_[Index(tied)] == device;
+    const std::int32_t colocation = costed_.colocation[Index(group)];
+    return colocation < 0 || settled_[Index(colocation)] < 0 || settled_[Index(colocation)] == device;
   }
 
   bool Scheduled(int group) const { return partial_.placement[Index(group)] >= 0; }
@@ -136,7 +135,7 @@ class BranchAndBound {
       if (Scheduled(group) || waiting_[Index(group)] > 0) continue;
       const std::size_t first = children.size();
       for (int device = 0; device < costed_.num_devices; ++device) {
-        if (!MayRun(group, device) || UnusedTwinBefore(device)) continue;
+        if (!MayRun(group, device) || UnusedSymmetricDeviceBefore(device)) continue;
         const double start = Start(group, device);
         // The same timeline comes about with this group appended earlier.
         if (start < last_start_) continue;
@@ -144,7 +143,7 @@ class BranchAndBound {
         const bool alike =
             where_is_all_one_ &&
             std::any_of(children.begin() + static_cast<std::ptrdiff_t>(first), children.end(), [&](const Child& other) {
-              return first_twin_[Index(other.device)] == first_twin_[Index(device)] && other.start == start;
+              return first_symmetric_[Index(other.device)] == first_symmetric_[Index(device)] && other.start == start;
             });
         if (!alike) children.push_back({group, device, start, start + tail, tail});
       }
@@ -153,10 +152,11 @@ class BranchAndBound {
   }
 
   // Is another device that can stand for this one still without groups, as this one is?
-  bool UnusedTwinBefore(int device) const {
+  bool UnusedSymmetricDeviceBefore(int device) const {
     if (groups_on_[Index(device)] > 0) return false;
-    for (int other = first_twin_[Index(device)]; other < device; ++other) {
-      if (first_twin_[Index(other)] == first_twin_[Index(device)] && groups_on_[Index(other)] == 0) return true;
+    for (int other = first_symmetric_[Index(device)]; other < device; ++other) {
+      if (first_symmetric_[Index(other)] == first_symmetric_[Index(device)] && groups_on_[Index(other)] == 0)
+        return true;
     }
     return false;
   }
@@ -199,8 +199,8 @@ class BranchAndBound {
 
   double Descend(const Child& child, double known) {
     const auto [unit, end] = UnitsOf(child.device);
-    const std::int32_t tied = costed_.colocation[Index(child.group)];
-    const bool settles = tied >= 0 && settled_[Index(tied)] < 0;
+    const std::int32_t colocation = costed_.colocation[Index(child.group)];
+    const bool settles = colocation >= 0 && settled_[Index(colocation)] < 0;
     const double start_before = last_start_;
     const double work_before = work_left_;
     std::copy(unit_free_.begin(), unit_free_.end(), FreeBefore().begin());
@@ -208,7 +208,7 @@ class BranchAndBound {
     partial_.sequence.push_back(child.group);
     finish_[Index(child.group)] = child.start + costed_.Seconds(child.group, child.device);
     for (const std::int32_t* u = unit; u != end; ++u) unit_free_[Index(*u)] = finish_[Index(child.group)];
-    if (settles) settled_[Index(tied)] = child.device;
+    if (settles) settled_[Index(colocation)] = child.device;
     ++groups_on_[Index(child.device)];
     work_left_ -= costed_.least_work[Index(child.group)];
     last_start_ = child.start;
@@ -220,7 +220,7 @@ class BranchAndBound {
     last_start_ = start_before;
     work_left_ = work_before;
     --groups_on_[Index(child.device)];
-    if (settles) settled_[Index(tied)] = -1;
+    if (settles) settled_[Index(colocation)] = -1;
     partial_.sequence.pop_back();
     std::copy(FreeBefore().begin(), FreeBefore().end(), unit_free_.begin());
     partial_.placement[Index(child.group)] = -1;
@@ -229,9 +229,9 @@ class BranchAndBound {
 
   const CostedGraph& costed_;
   const Course& course_;
-  std::vector<int> first_twin_;  // by device
-  bool where_is_all_one_;        // on which of its twins a group ran matters to no other group
-  std::vector<double> tail_;     // by group: the longest way from its finish to the end at the fastest
+  std::vector<int> first_symmetric_;  // by device
+  bool where_is_all_one_;             // on which of its symmetric devices a group ran matters to no other group
+  std::vector<double> tail_;          // by group: the longest way from its finish to the end at the fastest
 
   Assignment partial_;  // placement -1: not scheduled
   std::vector<int> waiting_;
@@ -250,15 +250,17 @@ class BranchAndBound {
   bool stopped_ = false;
 };
 
-// A short, deterministic annealing.
-Assignment AnnealedPlan(const CostedGraph& costed, const ExactOptions& options, Random& random) {
-  SourceBudget budget;
+// The one given, or a short, deterministic annealing.
+Assignment StartOf(const CostedGraph& costed, const ExactOptions& options, Random& random) {
+  if (options.start) return *options.start;
+  Budget budget;
   constexpr std::int64_t kChangesPerGroup = 2'000;
   constexpr double kShareOfTime = 0.2;
   budget.iterations = kChangesPerGroup * costed.num_groups;
   if (options.seconds) budget.seconds = kShareOfTime * *options.seconds;
   Assignment annealed;
-  MakeAnnealing()->Propose(costed, budget, random, [&annealed](Assignment plan) { annealed = std::move(plan); });
+  MakeAnnealing()->Propose(costed, budget, random,
+                           [&annealed](ProposedPlan plan) { annealed = std::move(plan.assignment); });
   return annealed;
 }
 
@@ -279,22 +281,21 @@ Course CourseOf(const ExactOptions& options) {
   return Course(options.nodes || options.seconds ? options.nodes : options.default_nodes, options.seconds);
 }
 
-class Exact final : public CandidateSource {
+class Exact final : public Planner {
  public:
-  explicit Exact(const ExactOptions& options) : options_(options) {}
+  Exact(PlannerTraits traits, const ExactOptions& options) : Planner(std::move(traits)), options_(options) {}
 
-  std::string name() const override { return "exact"; }
-
-  void Propose(const CostedGraph& costed, const SourceBudget& budget, Random& random,
-               const std::function<void(Assignment)>& offer) const override {
+  void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
+               const Offer& offer) const override {
+    const CostedGraph& costed = problem.costed();
     RefuseTooManyGroups(costed);
     ExactOptions options = options_;
     options.nodes = budget.iterations;
     options.seconds = budget.seconds;
     const Course course = CourseOf(options);
-    Assignment annealed = AnnealedPlan(costed, options, random);
-    ExactResult result = SolveFrom(costed, annealed, course);
-    offer(result.best ? std::move(result.best->assignment) : std::move(annealed));
+    Assignment start = StartOf(costed, options, random);
+    ExactResult result = SolveFrom(costed, start, course);
+    offer(result.best ? std::move(result.best->assignment) : std::move(start));
   }
 
  private:
@@ -306,9 +307,15 @@ class Exact final : public CandidateSource {
 ExactResult SolveExactly(const CostedGraph& costed, const ExactOptions& options, Random& random) {
   RefuseTooManyGroups(costed);
   const Course course = CourseOf(options);
-  return SolveFrom(costed, AnnealedPlan(costed, options, random), course);
+  return SolveFrom(costed, StartOf(costed, options, random), course);
 }
 
-std::unique_ptr<CandidateSource> MakeExact(const ExactOptions& options) { return std::make_unique<Exact>(options); }
+PlannerTraits ExactTraits() {
+  return {.name = "exact", .meaning = "branch and bound, for small graphs", .takes_iterations = true, .in_pool = false};
+}
+
+std::unique_ptr<Planner> MakeExact(const ExactOptions& options) {
+  return std::make_unique<Exact>(ExactTraits(), options);
+}
 
 }  // namespace millrace

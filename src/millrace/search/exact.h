@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "millrace/heuristics/best_of.h"
+#include "millrace/planning/best_of.h"
 
 // The best plan there is, proven, for small graphs: branch and bound under the linear proxy, transfers, gangs,
 // colocations and memory limits included. Seconds.
@@ -22,6 +22,7 @@ struct ExactOptions {
   std::optional<std::int64_t> nodes;       // of the search
   std::optional<double> seconds;           // wall time
   std::int64_t default_nodes = 2'000'000;  // where neither limit is named
+  std::optional<Assignment> start;         // the plan to begin with, valid, memory aside; else an annealed one
 };
 
 struct ExactResult {
@@ -33,12 +34,13 @@ struct ExactResult {
 
 constexpr int kMostExactGroups = 128;
 
-// Begins with an annealed plan, so it is anytime. Throws InvalidInput above kMostExactGroups. The same generator gives
+// Begins with a plan, so it is anytime. Throws InvalidInput above kMostExactGroups. The same generator gives
 // the same result unless `seconds` is set. StopIfInterrupted now and then.
 ExactResult SolveExactly(const CostedGraph& costed, const ExactOptions& options, Random& random);
 
-// The source `exact`: offers the best plan found, proven or not; where none that fits in memory was met, the annealed
-// plan. Budget: `iterations` nodes, or `seconds`.
-std::unique_ptr<CandidateSource> MakeExact(const ExactOptions& options = {});
+// The planner `exact`: offers the best plan found, proven or not; where none that fits in memory was met, the plan
+// it began with. Budget: `iterations` nodes, or `seconds`.
+PlannerTraits ExactTraits();
+std::unique_ptr<Planner> MakeExact(const ExactOptions& options = {});
 
 }  // namespace millrace

@@ -2,14 +2,8 @@
 #include "millrace/search/live_plan.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace millrace {
-namespace {
-
-constexpr double kCannotRun = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 LivePlan::LivePlan(const CostedGraph& costed)
     : costed_(costed),
@@ -31,8 +25,8 @@ LivePlan::LivePlan(const CostedGraph& costed)
   previous_.resize(Index(costed.num_groups) * most_units_);
   next_.resize(Index(costed.num_groups) * most_units_);
   for (int group = 0; group < costed.num_groups; ++group) {
-    const std::int32_t tied = costed.colocation[Index(group)];
-    if (tied >= 0) members_[Index(tied)].push_back(group);
+    const std::int32_t colocation = costed.colocation[Index(group)];
+    if (colocation >= 0) members_[Index(colocation)].push_back(group);
   }
   before_.reserve(Index(costed.num_groups));
 }
@@ -163,11 +157,11 @@ void LivePlan::PlaceOne(int group, int device) {
 
 void LivePlan::Place(int group, int device) {
   if (costed_.Seconds(group, device) == kCannotRun) return;
-  const std::int32_t tied = costed_.colocation[Index(group)];
-  if (tied < 0) {
+  const std::int32_t colocation = costed_.colocation[Index(group)];
+  if (colocation < 0) {
     PlaceOne(group, device);
   } else {
-    for (const int member : members_[Index(tied)]) PlaceOne(member, device);
+    for (const int member : members_[Index(colocation)]) PlaceOne(member, device);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
+#include "millrace/graph/index.h"
 #include "millrace/plan/plan.h"
 #include "millrace/search/position_set.h"
 
@@ -82,7 +83,6 @@ class LivePlan {
     const std::int32_t* end() const { return last; }
   };
 
-  static std::size_t Index(int number) { return static_cast<std::size_t>(number); }
   std::size_t Slot(int group, int unit_of_device) const { return Index(group) * most_units_ + Index(unit_of_device); }
   std::size_t SlotOn(int group, int unit) const;
   Units UnitsOf(int device) const;

@@ -2,30 +2,31 @@
 #include "millrace/search/placement_search.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "millrace/cost/colocation_members.h"
 #include "millrace/errors/interrupt.h"
-#include "millrace/heuristics/colocation_members.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/placed_list.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/heuristics/upward_rank.h"
+#include "millrace/planning/course.h"
 #include "millrace/simulate/contention.h"
 
 namespace millrace {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kOverfull = std::numeric_limits<double>::infinity();
 
 class PlacementSearch {
  public:
   PlacementSearch(const CostedGraph& costed, const PlacementSearchOptions& options, Random& random)
-      : costed_(costed), options_(options), random_(random), begin_(Clock::now()) {
+      : costed_(costed),
+        options_(options),
+        random_(random),
+        course_(std::max<std::int64_t>(1, options.evaluations), options.seconds) {
     ranks_ = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
     members_ = ColocationMembers(costed);
   }
@@ -43,8 +44,9 @@ class PlacementSearch {
         continue;
       }
       const double then = Judge(placement_, priorities_);
-      const double temperature = best_.makespan * options_.first_temperature *
-                                 std::pow(options_.last_temperature / options_.first_temperature, Progress());
+      const double temperature =
+          best_.makespan * options_.first_temperature_share *
+          std::pow(options_.last_temperature_share / options_.first_temperature_share, Progress());
       if (then <= now || random_.Uniform() < std::exp((now - then) / temperature)) {
         now = then;
       } else {
@@ -56,15 +58,7 @@ class PlacementSearch {
   }
 
  private:
-  double Progress() const {
-    double progress =
-        static_cast<double>(evaluations_) / static_cast<double>(std::max<std::int64_t>(1, options_.evaluations));
-    if (options_.seconds) {
-      const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
-      progress = std::max(progress, *options_.seconds > 0 ? spent / *options_.seconds : 1.0);
-    }
-    return progress;
-  }
+  double Progress() const { return course_.Done(evaluations_); }
 
   void Begin() {
     std::vector<PlacementStart> starts = options_.starts;
@@ -144,7 +138,7 @@ class PlacementSearch {
   const CostedGraph& costed_;
   const PlacementSearchOptions& options_;
   Random& random_;
-  Clock::time_point begin_;
+  Course course_;
   std::vector<double> ranks_;
   std::vector<std::vector<int>> members_;  // by colocation
   std::vector<int> placement_;

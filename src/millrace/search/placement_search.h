@@ -19,12 +19,13 @@ struct PlacementStart {
 };
 
 struct PlacementSearchOptions {
-  std::int64_t evaluations = 2000;     // placements tried; the deterministic limit
-  std::optional<double> seconds;       // wall time
-  double first_temperature = 0.001;    // as a share of the best makespan so far; falls geometrically ...
-  double last_temperature = 0.00005;   // ... to this one
-  std::vector<PlacementStart> starts;  // beside those it has of its own
-  bool keep_order = false;             // starts keep their priorities, empty ones being the order of readiness
+  std::int64_t evaluations = 2000;  // placements tried; the deterministic limit
+  std::optional<double> seconds;    // wall time
+  double first_temperature_share =
+      0.001;  // annealing temperature as a share of the best makespan so far; falls geometrically ...
+  double last_temperature_share = 0.00005;  // ... to this one
+  std::vector<PlacementStart> starts;       // beside those it has of its own
+  bool keep_order = false;                  // starts keep their priorities, empty ones being the order of readiness
 };
 
 struct FoundPlacement {

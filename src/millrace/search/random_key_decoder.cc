@@ -2,16 +2,10 @@
 #include "millrace/search/random_key_decoder.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "millrace/graph/index.h"
 
 namespace millrace {
-namespace {
-
-constexpr double kCannotRun = std::numeric_limits<double>::infinity();
-
-std::size_t Index(int number) { return static_cast<std::size_t>(number); }
-
-}  // namespace
 
 RandomKeyDecoder::RandomKeyDecoder(const CostedGraph& costed)
     : costed_(costed), device_offsets_{0}, chooser_(Index(costed.num_groups)), waiting_(Index(costed.num_groups)) {
@@ -19,19 +13,19 @@ RandomKeyDecoder::RandomKeyDecoder(const CostedGraph& costed)
   std::vector<char> runs_all(Index(costed.num_colocations) * devices, 1);
   std::vector<std::int32_t> first_of(Index(costed.num_colocations), -1);
   for (int group = 0; group < costed.num_groups; ++group) {
-    const std::int32_t tied = costed.colocation[Index(group)];
-    if (tied < 0) continue;
-    if (first_of[Index(tied)] < 0) first_of[Index(tied)] = group;
+    const std::int32_t colocation = costed.colocation[Index(group)];
+    if (colocation < 0) continue;
+    if (first_of[Index(colocation)] < 0) first_of[Index(colocation)] = group;
     for (int device = 0; device < costed.num_devices; ++device) {
-      if (costed.Seconds(group, device) == kCannotRun) runs_all[Index(tied) * devices + Index(device)] = 0;
+      if (costed.Seconds(group, device) == kCannotRun) runs_all[Index(colocation) * devices + Index(device)] = 0;
     }
   }
   for (int group = 0; group < costed.num_groups; ++group) {
-    const std::int32_t tied = costed.colocation[Index(group)];
-    chooser_[Index(group)] = tied < 0 ? group : first_of[Index(tied)];
+    const std::int32_t colocation = costed.colocation[Index(group)];
+    chooser_[Index(group)] = colocation < 0 ? group : first_of[Index(colocation)];
     for (int device = 0; device < costed.num_devices; ++device) {
-      const bool runs =
-          tied < 0 ? costed.Seconds(group, device) < kCannotRun : runs_all[Index(tied) * devices + Index(device)] != 0;
+      const bool runs = colocation < 0 ? costed.Seconds(group, device) < kCannotRun
+                                       : runs_all[Index(colocation) * devices + Index(device)] != 0;
       if (runs) devices_.push_back(device);
     }
     device_offsets_.push_back(static_cast<std::int32_t>(devices_.size()));

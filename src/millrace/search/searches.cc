@@ -7,13 +7,18 @@
 
 namespace millrace {
 
-std::vector<std::string> SearchNames() { return {"brkga", "anneal", "exact"}; }
-
-std::unique_ptr<CandidateSource> MakeSearch(std::string_view name) {
-  if (name == "brkga") return MakeBrkga();
-  if (name == "anneal") return MakeAnnealing();
-  if (name == "exact") return MakeExact();
-  return nullptr;
+void AddSearches(PlannerRegistry& registry) {
+  registry.Add({BrkgaTraits(), [](const PlannerTraits&, const PlannerSettings& settings) {
+                  BrkgaOptions options;
+                  options.population = static_cast<int>(settings.One("population", options.population));
+                  return MakeBrkga(options);
+                }});
+  registry.Add({AnnealingTraits(), [](const PlannerTraits&, const PlannerSettings& settings) {
+                  AnnealOptions options;
+                  options.chains = static_cast<int>(settings.One("chains", options.chains));
+                  return MakeAnnealing(options);
+                }});
+  registry.Add({ExactTraits(), [](const PlannerTraits&, const PlannerSettings&) { return MakeExact(); }});
 }
 
 }  // namespace millrace

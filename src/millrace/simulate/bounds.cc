@@ -2,13 +2,10 @@
 #include "millrace/simulate/bounds.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 namespace millrace {
 namespace {
-
-constexpr double kCannotRun = std::numeric_limits<double>::infinity();
 
 // The two terms, for nodes in topological order: `fastest` and `least_work` are by node.
 template <typename Successors>

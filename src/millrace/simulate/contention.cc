@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "millrace/graph/index.h"
 #include "millrace/plan/chain_graph.h"
 #include "millrace/simulate/peak_memory.h"
 
@@ -27,53 +28,51 @@ class Contention {
         channel_free_(Channels(costed.topology), 0.0) {
     timeline_.start.assign(place_.size(), 0.0);
     timeline_.finish.assign(place_.size(), 0.0);
-    for (std::size_t i = 0; i < place_.size(); ++i) place_[At(assignment.sequence[i])] = static_cast<int>(i);
+    for (std::size_t i = 0; i < place_.size(); ++i) place_[Index(assignment.sequence[i])] = static_cast<int>(i);
     for (const auto& [group, next] : ChainEdges(costed.topology, assignment)) {
-      next_[At(group)].push_back(next);
-      ++waiting_[At(next)];
+      next_[Index(group)].push_back(next);
+      ++waiting_[Index(next)];
     }
     for (std::size_t t = 0; t < costed.tensors.size(); ++t) {
       const GroupTensor& tensor = costed.tensors[t];
       if (tensor.producer < 0) continue;
-      made_[At(tensor.producer)].push_back(t);
-      for (const std::int32_t reader : costed.Readers(tensor)) ++waiting_[At(reader)];
+      made_[Index(tensor.producer)].push_back(t);
+      for (const std::int32_t reader : costed.Readers(tensor)) ++waiting_[Index(reader)];
     }
   }
 
   Timeline Run() {
     for (const int group : assignment_.sequence) {
-      if (waiting_[At(group)] == 0) Begin(group);
+      if (waiting_[Index(group)] == 0) Begin(group);
     }
     while (!finishing_.empty()) {
       const auto [time, place] = finishing_.top();
       finishing_.pop();
       const int group = assignment_.sequence[static_cast<std::size_t>(place)];
-      for (const int next : next_[At(group)]) Settle(next, time);
-      for (const std::size_t tensor : made_[At(group)]) Send(costed_.tensors[tensor], time);
+      for (const int next : next_[Index(group)]) Settle(next, time);
+      for (const std::size_t tensor : made_[Index(group)]) Send(costed_.tensors[tensor], time);
     }
     return std::move(timeline_);
   }
 
  private:
-  static std::size_t At(int group) { return static_cast<std::size_t>(group); }
-
   static std::size_t Channels(const Topology& topology) {
     return static_cast<std::size_t>(*std::max_element(topology.channel.begin(), topology.channel.end())) + 1;
   }
 
-  int DeviceOf(int group) const { return assignment_.placement[At(group)]; }
+  int DeviceOf(int group) const { return assignment_.placement[Index(group)]; }
 
   void Begin(int group) {
-    const double finish = timeline_.start[At(group)] + costed_.Seconds(group, DeviceOf(group));
-    timeline_.finish[At(group)] = finish;
+    const double finish = timeline_.start[Index(group)] + costed_.Seconds(group, DeviceOf(group));
+    timeline_.finish[Index(group)] = finish;
     timeline_.makespan = std::max(timeline_.makespan, finish);
-    finishing_.emplace(finish, place_[At(group)]);
+    finishing_.emplace(finish, place_[Index(group)]);
   }
 
   // One of the things the group waits for happens at `time`.
   void Settle(int group, double time) {
-    timeline_.start[At(group)] = std::max(timeline_.start[At(group)], time);
-    if (--waiting_[At(group)] == 0) Begin(group);
+    timeline_.start[Index(group)] = std::max(timeline_.start[Index(group)], time);
+    if (--waiting_[Index(group)] == 0) Begin(group);
   }
 
   void Send(const GroupTensor& tensor, double time) {
@@ -85,7 +84,7 @@ class Contention {
       if (topology.free[topology.Pair(from, DeviceOf(reader))] != 0)
         Settle(reader, time);
       else
-        readers_.push_back({topology.memory_of[to], place_[At(reader)], reader});
+        readers_.push_back({topology.memory_of[to], place_[Index(reader)], reader});
     }
     std::sort(readers_.begin(), readers_.end(), [](const Reader& a, const Reader& b) {
       return a.memory != b.memory ? a.memory < b.memory : a.place < b.place;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMostShareOfOthers = 0.05;
 
-double Clock(clockid_t clock) {
+double SecondsOnClock(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
@@ -57,14 +57,14 @@ std::optional<ProcessorTimes> ParseProcessorTimes(std::string_view stat, const s
 DisturbanceWatch::DisturbanceWatch(std::vector<int> cpus)
     : cpus_(std::move(cpus)),
       before_(PresentTimes(cpus_)),
-      own_before_(Clock(CLOCK_PROCESS_CPUTIME_ID)),
-      started_(Clock(CLOCK_MONOTONIC)) {}
+      own_before_(SecondsOnClock(CLOCK_PROCESS_CPUTIME_ID)),
+      started_(SecondsOnClock(CLOCK_MONOTONIC)) {}
 
 double DisturbanceWatch::ShareOfOthers() const {
   const std::optional<ProcessorTimes> now = PresentTimes(cpus_);
   if (!before_ || !now) return 0;
-  const double wall = (Clock(CLOCK_MONOTONIC) - started_) * static_cast<double>(cpus_.size());
-  const double own = Clock(CLOCK_PROCESS_CPUTIME_ID) - own_before_;
+  const double wall = (SecondsOnClock(CLOCK_MONOTONIC) - started_) * static_cast<double>(cpus_.size());
+  const double own = SecondsOnClock(CLOCK_PROCESS_CPUTIME_ID) - own_before_;
   const double uncertain = static_cast<double>(cpus_.size()) / TicksPerSecond();
   const double others = std::max(0.0, now->busy - before_->busy - own) + (now->stolen - before_->stolen) - uncertain;
   return wall <= 0 ? 0 : std::clamp(others / wall, 0.0, 1.0);

@@ -15,7 +15,7 @@
 namespace millrace {
 namespace {
 
-constexpr const char* kFormat = "millrace.profile";
+constexpr const char* kProfileFormat = "millrace.profile";
 constexpr int kVersion = 1;
 
 std::string FieldOfCpuInfo(const std::string& wanted) {
@@ -32,7 +32,10 @@ std::string FieldOfCpuInfo(const std::string& wanted) {
 
 // What times depend on beside the group itself.
 nlohmann::ordered_json Header() {
-  return {{"format", kFormat}, {"version", kVersion}, {"processor", HostProcessor()}, {"runtime", RuntimeRevision()}};
+  return {{"format", kProfileFormat},
+          {"version", kVersion},
+          {"processor", HostProcessor()},
+          {"runtime", RuntimeRevision()}};
 }
 
 }  // namespace

@@ -22,7 +22,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::string_view kFormat = "millrace.record";
+constexpr std::string_view kRecordFormat = "millrace.record";
 
 void AppendText(std::string& out, std::string_view name, std::string_view text) {
   out += fmt::format(",\"{}\":", name);
@@ -106,7 +106,7 @@ void SyncFolderOf(const std::string& path) {
 
 std::string RecordLine(const Record& record) {
   const Measurement& measured = record.measurement;
-  std::string out = fmt::format("{{\"format\":\"{}\",\"version\":1", kFormat);
+  std::string out = fmt::format("{{\"format\":\"{}\",\"version\":1", kRecordFormat);
   AppendText(out, "date", record.date);
   AppendText(out, "graph_hash", record.graph_hash);
   AppendText(out, "machine_hash", record.machine_hash);
@@ -133,7 +133,7 @@ std::string RecordLine(const Record& record) {
 Record ParseRecordLine(std::string_view line) {
   const JsonValue value = ParseJson(line);
   const JsonPlace root(value);
-  CheckFormat(root, kFormat);
+  CheckFormat(root, kRecordFormat);
   Record record;
   record.date = root.Member("date").Text();
   record.graph_hash = root.Member("graph_hash").Text();

@@ -42,7 +42,7 @@ struct Versions<Body> {
 // Of three bodies with the same arguments, each for one instruction set, the one for this processor: for loops that are
 // shaped by how wide and how many its registers are.
 template <auto ForBaseline, auto ForAvx2, auto ForAvx512>
-auto BestOf() {
+auto BestBodyOf() {
   switch (BestInstructionSet()) {
     case InstructionSet::kAvx512:
       return &Versions<ForAvx512>::Avx512;

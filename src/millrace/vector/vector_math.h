@@ -12,7 +12,7 @@
 namespace millrace::vector_math {
 
 // exp(x) = 2^n exp(r) with n the nearest integer to x / ln 2: adding 1.5 * 2^23 leaves n in the low bits of the sum.
-// Results below 2^-126 become zero, those above the largest float infinity.
+// Results below 2^-125.5 become zero, those above the largest float infinity.
 MILLRACE_INLINE float Exp(float x) {
   constexpr float kShift = 12582912.0f;
   const float low = x < -87.0f ? -87.0f : x;

@@ -27,7 +27,7 @@ GoWorkload Layered(const std::string& family, const std::string& title, std::int
   return workload;
 }
 
-GoWorkload Inception(std::int64_t batch) {
+GoWorkload InceptionWorkload(std::int64_t batch) {
   GoWorkload workload;
   workload.name = fmt::format("inception_v3-b{}", batch);
   workload.title = fmt::format("Inception b{}", batch);
@@ -39,7 +39,7 @@ GoWorkload Inception(std::int64_t batch) {
   return workload;
 }
 
-GoWorkload Amoebanet() {
+GoWorkload AmoebanetWorkload() {
   GoWorkload workload;
   workload.name = "amoebanet";
   workload.title = "AmoebaNet";
@@ -51,7 +51,7 @@ GoWorkload Amoebanet() {
   return workload;
 }
 
-GoWorkload Wavenet(std::int64_t stacks, std::int64_t layers) {
+GoWorkload WavenetWorkload(std::int64_t stacks, std::int64_t layers) {
   GoWorkload workload;
   workload.name = fmt::format("wavenet-{}x{}", stacks, layers);
   workload.title = fmt::format("{}-stack {}-layer WaveNet", stacks, layers);
@@ -71,10 +71,10 @@ std::vector<GoWorkload> GoWorkloads() {
        {std::pair("rnnlm", "RNNLM"), std::pair("gnmt", "GNMT"), std::pair("transformer_xl", "Transformer-XL")}) {
     for (const std::int64_t layers : {2, 4, 8}) workloads.push_back(Layered(family, title, layers));
   }
-  for (const std::int64_t batch : {32, 64}) workloads.push_back(Inception(batch));
-  workloads.push_back(Amoebanet());
-  workloads.push_back(Wavenet(2, 18));
-  workloads.push_back(Wavenet(4, 36));
+  for (const std::int64_t batch : {32, 64}) workloads.push_back(InceptionWorkload(batch));
+  workloads.push_back(AmoebanetWorkload());
+  workloads.push_back(WavenetWorkload(2, 18));
+  workloads.push_back(WavenetWorkload(4, 36));
   return workloads;
 }
 

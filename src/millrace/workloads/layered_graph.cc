@@ -13,7 +13,7 @@ namespace {
 constexpr double kSizeSpread = 0.75;
 constexpr double kDensity = 0.2;
 constexpr double kSkipShare = 0.14;
-constexpr double kMostLinks = 1e7;
+constexpr double kMostLayerLinks = 1e7;
 
 std::vector<std::int64_t> DrawLayerSizes(std::int64_t ops, Random& random) {
   const double width = random.Uniform(0.25, 0.5);
@@ -40,7 +40,7 @@ std::vector<std::int64_t> DrawLayerSizes(std::int64_t ops, Random& random) {
   return sizes;
 }
 
-// The density that keeps the links between neighbouring layers at kMostLinks or below, kDensity where that does.
+// The density that keeps the links between neighbouring layers at kMostLayerLinks or below, kDensity where that does.
 double DensityFor(const std::vector<std::int64_t>& sizes) {
   double products = 0;
   double larger = 0;
@@ -48,8 +48,8 @@ double DensityFor(const std::vector<std::int64_t>& sizes) {
     products += static_cast<double>(sizes[i]) * static_cast<double>(sizes[i + 1]);
     larger += static_cast<double>(std::max(sizes[i], sizes[i + 1]));
   }
-  if (kDensity * products + (1 - kDensity) * larger <= kMostLinks) return kDensity;
-  return std::max(0.0, (kMostLinks - larger) / (products - larger));
+  if (kDensity * products + (1 - kDensity) * larger <= kMostLayerLinks) return kDensity;
+  return std::max(0.0, (kMostLayerLinks - larger) / (products - larger));
 }
 
 }  // namespace

@@ -35,8 +35,10 @@ LstmCellState LstmCell(ModelBuilder& builder, const std::vector<int>& inputs, co
   const int forget = builder.Elementwise("Sigmoid", gates[2]);
   const int output = builder.Elementwise("Sigmoid", gates[3]);
   LstmCellState after;
-  after.cell =
-      builder.Add(builder.Elementwise("Mul", forget, before.cell), builder.Elementwise("Mul", input, candidate));
+  // Each in a statement of its own: a compiler may choose the order of two calls in one, and op ids depend on it.
+  const int added = builder.Elementwise("Mul", input, candidate);
+  const int kept = builder.Elementwise("Mul", forget, before.cell);
+  after.cell = builder.Add(kept, added);
   after.hidden = builder.Elementwise("Mul", output, builder.Elementwise("Tanh", after.cell));
   return after;
 }

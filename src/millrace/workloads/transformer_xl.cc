@@ -131,8 +131,8 @@ class TransformerXl {
     const int place = Shift(builder_.MatMul(builder_.Add(query, weights.position_bias), weights.positions));
     const std::int64_t features = hidden_ / heads_;
     const double scale = 1 / std::sqrt(static_cast<double>(features));
-    const int scaled = builder_.Elementwise("Mul", builder_.Add(content, place),
-                                            builder_.Scalar("Mul.scale", static_cast<float>(scale)));
+    const int factor = builder_.Scalar("Mul.scale", static_cast<float>(scale));
+    const int scaled = builder_.Elementwise("Mul", builder_.Add(content, place), factor);
     const int context = builder_.MatMul(builder_.Softmax(builder_.Add(scaled, mask_)), value);
     const int joined = builder_.Reshape(builder_.Transpose(context, {0, 2, 1, 3}), {batch_, segment_, hidden_});
     return builder_.MatMul(joined, weights.out);

@@ -77,8 +77,9 @@ class Wavenet {
 
   int Gate(int x) {
     const std::vector<int> halves = builder_.Split(x, 1, 2);
-    return builder_.Elementwise("Mul", builder_.Elementwise("Tanh", halves[0]),
-                                builder_.Elementwise("Sigmoid", halves[1]));
+    const int gate = builder_.Elementwise("Sigmoid", halves[1]);
+    const int signal = builder_.Elementwise("Tanh", halves[0]);
+    return builder_.Elementwise("Mul", signal, gate);
   }
 
   std::int64_t batch_, stacks_, layers_, hidden_, sequence_;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json_lines.h"
+
+#include <cstdio>
+
+#include "millrace/errors/errors.h"
+
+namespace millrace::cli {
+
+void PrintLine(const std::string& line) {
+  const std::string whole = line + "\n";
+  if (std::fwrite(whole.data(), 1, whole.size(), stdout) != whole.size() || std::fflush(stdout) != 0) {
+    throw WorkFailed("stdout: could not write the result");
+  }
+}
+
+JsonLog::JsonLog(const std::string& path) : path_(path) {
+  if (path.empty()) return;
+  file_.open(path, std::ios::app);
+  if (!file_) throw InvalidInput(path + ": cannot be opened to write the log to");
+}
+
+void JsonLog::Write(const std::string& line) {
+  if (path_.empty()) return;
+  file_ << line << '\n' << std::flush;
+  if (!file_) throw WorkFailed(path_ + ": the log cannot be written");
+}
+
+}  // namespace millrace::cli

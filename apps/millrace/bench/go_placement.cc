@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "millrace/bench.h"
+#include "millrace/bench/flags.h"
+#include "millrace/bench/output.h"
+#include "millrace/bench/study.h"
+#include "millrace/bench/trainers.h"
+#include "millrace/experiments/go/go_methods.h"
+#include "millrace/scratch_folder.h"
+
+// millrace bench go-placement: plans for the training graphs of "Transferable graph optimizers for ML compilers",
+// judged under contention.
+namespace millrace::cli {
+namespace {
+
+struct GoPlacementFlags {
+  GoStudyFlags study;
+  double hdp = 0;       // seconds of training HDP for each workload; 0: without it
+  double finetune = 0;  // seconds of fine-tuning go to each; 0: without it
+  std::string logs;     // folder for those of the trainings; empty: none
+};
+
+// The samplers, trained and untrained, by the proxy alone, and contended searches that begin with what go draws.
+std::vector<GoMethod> Samplers(const GoStudy& study, const GoStudyFlags& options) {
+  std::vector<GoMethod> methods;
+  for (const char* name : {"gflownet", "gflownet-untrained"})
+    methods.push_back(MakeGoMethod(SecondsOf(study, name, options.seconds)));
+  for (const char* name : {"go", "go-untrained"}) {
+    GoPlanned planned = SamplesOf(study, name, options.draws);
+    planned.name = name + std::string("-greedy-fusion");
+    methods.push_back(MakeGoMethod(planned));
+    planned.name = name;
+    planned.fusion = GoFusion::kOpen;
+    methods.push_back(MakeGoMethod(planned));
+    methods.push_back(ContendedSearchFrom(name + std::string("+contended-search"), planned, options.seconds));
+  }
+  return methods;
+}
+
+int RunGoPlacement(const CommandLine& line, const GoPlacementFlags& options) {
+  BenchAccount account(line, 1);
+  const GoStudy study = BeginGoStudy(options.study, account);
+  const ScratchFolder scratch("go");
+  account.Note(
+      "Methods are the registry's planners of their names; by the proxy alone, which is not the target, but for "
+      "contended-search, optimize, hdp and fine-tuning. single and tf-default run in order of readiness, hdp's "
+      "placement by upward rank; expert, the human placement, and metis in the best of all orders. Fusion is greedy, "
+      "but go and optimize choose it.");
+  std::vector<GoMethod> methods = GoBaselines(study.planners, options.study.seconds);
+  for (GoMethod& method : Samplers(study, options.study)) methods.push_back(std::move(method));
+  if (options.hdp > 0) methods.push_back(TrainedHdp({scratch.path(), options.hdp, options.logs}));
+  std::vector<std::string> subjects = {"go", "go+contended-search"};
+  if (options.finetune > 0) {
+    account.Note(
+        "go-finetuned: placement and order, the best plan that fine-tuning measured; beside it a contended search for "
+        "as long as that took.");
+    methods.push_back(FinetunedGo("go-finetuned", {scratch.path(), options.finetune, options.logs},
+                                  [&study](const GoRow&) { return study.go_weights; }, {true, true, false}));
+    methods.push_back(ContendedSearchAsLongAs("go-finetuned"));
+    subjects.emplace_back("go-finetuned");
+  }
+  RunGoStudy(line, options.study, std::move(methods), study.seeds, subjects, account);
+  return 0;
+}
+
+}  // namespace
+
+ExperimentRun AddGoPlacement(const CommandLine& line, CLI::App& flags) {
+  auto options = std::make_shared<GoPlacementFlags>();
+  AddWorkloadFlags(flags, options->study);
+  AddMethodFlags(flags, options->study);
+  AddDraws(flags, options->study);
+  AddGoWeights(flags, options->study);
+  AddWeights(flags, options->study.weights);
+  AddSeconds(flags, "--hdp", options->hdp, "Also HDP, trained for each workload for so many seconds");
+  AddSeconds(flags, "--finetune", options->finetune, "Also go fine-tuned to each workload for so many seconds");
+  flags.add_option("-o,--output", options->logs, "Folder for the logs of these trainings");
+  return [&line, options] { return RunGoPlacement(line, *options); };
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "millrace/bench.h"
+#include "millrace/bench/flags.h"
+#include "millrace/bench/output.h"
+#include "millrace/bench/study.h"
+#include "millrace/bench/trainers.h"
+#include "millrace/experiments/go/go_methods.h"
+#include "millrace/optimize/planners.h"
+#include "millrace/scratch_folder.h"
+
+// millrace bench go-transfer: what go learns from other families of graphs.
+namespace millrace::cli {
+namespace {
+
+struct GoTransferFlags {
+  GoStudyFlags study;
+  double pretrain = 50;  // seconds of training for each family left out
+  double finetune = 50;  // seconds of training for each workload
+  double hdp = 0;        // seconds of training HDP for each workload; 0: without it
+  std::string logs;      // folder for those of the trainings; empty: none
+};
+
+// `go` with weights of a workload's own.
+GoPlannerFor GoStartingFrom(GoStart start) {
+  return [start = std::move(start)](const GoRow& row) {
+    return std::shared_ptr<const Planner>(
+        MakePlannerRegistry({.gflownet_weights = {}, .go_weights = start(row)}).Make("go"));
+  };
+}
+
+int RunGoTransfer(const CommandLine& line, const GoTransferFlags& options) {
+  constexpr GoTasks kPlacementAndOrder = {true, true, false};
+  BenchAccount account(line, 1);
+  const GoStudy study = BeginGoStudy(options.study, account);
+  const ScratchFolder scratch("go-transfer");
+  account.Note(
+      fmt::format("Placement and order of greedily fused groups. go-untrained: no training. go-zero-shot: trained for "
+                  "{0} s on the short workloads of the other five families. go-finetuned: these weights, then {1} s on "
+                  "the workload itself; go-scratch: {1} s from no training; beside them a contended search for as long "
+                  "as fine-tuning took. Draws: the best by the proxy; of trainings on the workload the best plan "
+                  "measured. Training for the family is not among the seconds of planning.",
+                  options.pretrain, options.finetune));
+  const GoStart pretrained =
+      PretrainedOnOthers({scratch.path() + "/pretrained", options.pretrain, {}}, line.common.seed);
+  const GoTraining training{scratch.path(), options.finetune, options.logs};
+  std::vector<GoMethod> methods =
+      GoBaselinesNamed(study, options.study.seconds, {"expert", "metis", "heft", "contended-search", "optimize"});
+  if (options.hdp > 0) methods.push_back(TrainedHdp({scratch.path(), options.hdp, options.logs}));
+  GoPlanned draws = SamplesOf(study, "go-untrained", options.study.draws);
+  methods.push_back(MakeGoMethod(draws));
+  draws.name = "go-zero-shot";
+  draws.planner = GoStartingFrom(pretrained);
+  const auto pretrain = [pretrained](const GoRow& row) { pretrained(row); };
+  methods.push_back(MakeGoMethod(draws));
+  methods.back().prepare = pretrain;
+  methods.push_back(FinetunedGo("go-finetuned", training, pretrained, kPlacementAndOrder));
+  methods.back().prepare = pretrain;
+  methods.push_back(FinetunedGo("go-scratch", training, FromNoTraining, kPlacementAndOrder));
+  methods.push_back(ContendedSearchAsLongAs("go-finetuned"));
+  RunGoStudy(line, options.study, std::move(methods), study.seeds, {"go-zero-shot", "go-finetuned"}, account);
+  return 0;
+}
+
+}  // namespace
+
+ExperimentRun AddGoTransfer(const CommandLine& line, CLI::App& flags) {
+  auto options = std::make_shared<GoTransferFlags>();
+  AddWorkloadFlags(flags, options->study);
+  AddMethodFlags(flags, options->study);
+  AddDraws(flags, options->study);
+  AddSeconds(flags, "--pretrain", options->pretrain, "Seconds of training for each family left out")
+      ->capture_default_str();
+  AddSeconds(flags, "--finetune", options->finetune, "Seconds of training for each workload")->capture_default_str();
+  AddSeconds(flags, "--hdp", options->hdp, "Also HDP, trained for each workload for so many seconds");
+  flags.add_option("-o,--output", options->logs, "Folder for the logs of the trainings");
+  return [&line, options] { return RunGoTransfer(line, *options); };
+}
+
+}  // namespace millrace::cli

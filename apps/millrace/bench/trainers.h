@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "millrace/experiments/go/go_tasks.h"
+
+// Methods of the go-... experiments that learn, each row anew, by the program millrace-train.
+namespace millrace::cli {
+
+struct GoTraining {
+  std::string folder;   // for graphs, machines, weights and plans; made where it is not there
+  double seconds = 60;  // of training, for each row and seed
+  std::string log;      // empty: none; else "NAME-ROW-SEED.jsonl" is written to this folder
+};
+
+// Weights of the one-shot policy to start from; an empty path: from none.
+using GoStart = std::function<std::string(const GoRow&)>;
+
+// From no training.
+std::string FromNoTraining(const GoRow& row);
+
+// A file of the folder.
+std::string TrainingLogOf(const GoTraining& training, const std::string& name, const GoRow& row, std::uint64_t seed);
+
+// HDP's best plan, and that of the one-shot policy fine-tuned on these tasks, each the best it measured on the way.
+// Planners throw WorkFailed with the trainer's own words where that fails for another reason than memory.
+GoMethod TrainedHdp(const GoTraining& training);
+GoMethod FinetunedGo(std::string name, const GoTraining& training, GoStart start, const GoTasks& tasks);
+
+// The policies themselves.
+GoPolicyFor FinetunedGoPolicies(const GoTraining& training, GoStart start);
+
+// For each row weights that were trained, for training.seconds, on the short workloads of all families but its own; a
+// family's are made when they are first asked for.
+GoStart PretrainedOnOthers(const GoTraining& training, std::uint64_t seed);
+
+}  // namespace millrace::cli

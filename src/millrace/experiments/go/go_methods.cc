@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/experiments/go/go_methods.h"
+
+#include <fmt/core.h>
+
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "millrace/experiments/method.h"
+#include "millrace/heuristics/list_schedulers.h"
+#include "millrace/heuristics/placed_list.h"
+#include "millrace/heuristics/placements.h"
+#include "millrace/memory/run_in_memory.h"
+#include "millrace/optimize/optimize.h"
+#include "millrace/planning/deadline.h"
+#include "millrace/search/placement_search.h"
+#include "millrace/simulate/contention.h"
+
+namespace millrace {
+namespace {
+
+constexpr double kOutOfMemory = std::numeric_limits<double>::infinity();
+
+std::string SecondsWords(double seconds) { return fmt::format("{} s", seconds); }
+
+GoMethod PlacedByReadiness(std::string name, std::vector<int> (*place)(const CostedGraph&)) {
+  GoMethod method;
+  method.name = std::move(name);
+  method.plan = [place](const GoRow& row, std::uint64_t, std::optional<double>) -> std::optional<GoPlan> {
+    return GoPlan{OwnedByRow(row.fused), SchedulePlaced(row.fused, place(row.fused), {}).assignment};
+  };
+  return method;
+}
+
+std::vector<int> OnOneDevice(const CostedGraph& costed) { return ScheduleSequential(costed).assignment.placement; }
+
+GoPlan PlanOf(const GoRow& row, RatedAssignment rated) {
+  return {rated.costed ? std::move(rated.costed) : OwnedByRow(row.fused), std::move(rated.assignment)};
+}
+
+double MeasuredSeconds(const GoPlan& plan) {
+  return ContendedSeconds(*plan.costed, plan.assignment).value_or(kOutOfMemory);
+}
+
+std::optional<GoPlan> BestPlan(const GoPlanned& planned, const GoRow& row, std::uint64_t seed,
+                               std::optional<double> seconds) {
+  const std::shared_ptr<const Planner> planner = planned.planner(row);
+  const PlanningProblem problem =
+      planned.fusion == GoFusion::kOpen ? PlanningProblem(*row.model) : PlanningProblem(*row.model, row.fused);
+  Budget budget = planned.budget;
+  budget.seconds = seconds;
+  Random random(seed);
+  std::optional<BestOf> best = RunPlannerInMemory(*planner, problem, budget, random, planned.measured);
+  if (!best || best->kept.empty()) return std::nullopt;
+  GoPlan fastest = PlanOf(row, std::move(best->kept.front()));
+  if (best->kept.size() == 1) return fastest;
+  double least = MeasuredSeconds(fastest);
+  for (std::size_t i = 1; i < best->kept.size(); ++i) {
+    GoPlan plan = PlanOf(row, std::move(best->kept[i]));
+    const double measured = MeasuredSeconds(plan);
+    if (measured >= least) continue;
+    least = measured;
+    fastest = std::move(plan);
+  }
+  return fastest;
+}
+
+// By group: the sooner in the sequence, the higher.
+std::vector<double> PrioritiesOf(const Assignment& assignment) {
+  std::vector<double> priorities(assignment.sequence.size());
+  for (std::size_t at = 0; at < assignment.sequence.size(); ++at)
+    priorities[static_cast<std::size_t>(assignment.sequence[at])] = -static_cast<double>(at);
+  return priorities;
+}
+
+std::optional<GoPlan> Search(std::shared_ptr<const CostedGraph> costed, std::vector<PlacementStart> starts,
+                             std::optional<double> seconds, std::uint64_t seed) {
+  PlacementSearchOptions options;
+  options.evaluations = std::numeric_limits<std::int64_t>::max();
+  options.seconds = seconds;
+  options.starts = std::move(starts);
+  Random random(seed);
+  std::optional<FoundPlacement> found = SearchPlacement(*costed, options, random);
+  if (!found) return std::nullopt;
+  return GoPlan{std::move(costed), std::move(found->assignment)};
+}
+
+}  // namespace
+
+std::shared_ptr<const CostedGraph> OwnedByRow(const CostedGraph& costed) {
+  return {std::shared_ptr<const CostedGraph>(), &costed};
+}
+
+GoMethod MakeGoMethod(const GoPlanned& planned) {
+  GoMethod method;
+  method.name = planned.name;
+  method.budget = BudgetWords(planned.budget);
+  method.seeded = planned.budget.seconds || planned.budget.samples > 1;
+  method.seconds = planned.budget.seconds;
+  method.plan = [planned](const GoRow& row, std::uint64_t seed, std::optional<double> seconds) {
+    return BestPlan(planned, row, seed, seconds);
+  };
+  return method;
+}
+
+GoPlannerFor PlannerNamed(const PlannerRegistry& planners, const std::string& name) {
+  return [planner = std::shared_ptr<const Planner>(planners.Make(name))](const GoRow&) { return planner; };
+}
+
+GoMethod ContendedSearch(std::string name, double seconds) {
+  GoMethod method;
+  method.name = std::move(name);
+  method.budget = SecondsWords(seconds);
+  method.seeded = true;
+  method.seconds = seconds;
+  method.plan = [](const GoRow& row, std::uint64_t seed, std::optional<double> limit) {
+    return Search(OwnedByRow(row.fused), {}, limit, seed);
+  };
+  return method;
+}
+
+GoMethod ContendedSearchFrom(std::string name, const GoPlanned& start, double seconds) {
+  GoMethod method = ContendedSearch(std::move(name), seconds);
+  method.plan = [start](const GoRow& row, std::uint64_t seed, std::optional<double> limit) -> std::optional<GoPlan> {
+    const Deadline deadline(limit);
+    std::optional<GoPlan> plan = BestPlan(start, row, seed, start.budget.seconds);
+    if (!plan) return std::nullopt;
+    PlacementStart from{std::move(plan->assignment.placement), PrioritiesOf(plan->assignment)};
+    return Search(std::move(plan->costed), {std::move(from)}, deadline.Left(), seed);
+  };
+  return method;
+}
+
+GoMethod ContendedSearchAsLongAs(const std::string& method) {
+  GoMethod search = ContendedSearch("contended-search-as-" + method, 0);
+  search.budget = "that of " + method;
+  search.seconds.reset();
+  search.as_long_as = method;
+  return search;
+}
+
+GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vector<std::string> methods,
+                   double seconds) {
+  GoMethod method;
+  method.name = std::move(name);
+  method.budget = SecondsWords(seconds);
+  method.seeded = true;
+  method.seconds = seconds;
+  method.plan = [&planners, methods = std::move(methods)](const GoRow& row, std::uint64_t seed,
+                                                          std::optional<double> limit) -> std::optional<GoPlan> {
+    LoadedGraph loaded;
+    loaded.graph = row.graph;
+    OptimizeOptions options;
+    options.target = "sim:contention";
+    options.methods = methods;
+    options.time_limit = limit;
+    options.seed = seed;
+    Plan plan = Optimize(loaded, row.machine, planners, options, [](std::string_view, int, int) {}).best.plan;
+    GoPlan made;
+    made.costed = std::make_shared<const CostedGraph>(MakeCostedGraph(*row.model, std::move(plan.groups)));
+    made.assignment = {std::move(plan.placement), std::move(plan.sequence)};
+    return made;
+  };
+  return method;
+}
+
+std::vector<GoMethod> GoBaselines(const PlannerRegistry& planners, double search_seconds) {
+  std::vector<GoMethod> methods = {PlacedByReadiness("single", OnOneDevice),
+                                   PlacedByReadiness("tf-default", PlaceUntilFull)};
+  for (const char* name : {"expert", "metis", "heft", "etf"})
+    methods.push_back(MakeGoMethod({.name = name, .planner = PlannerNamed(planners, name)}));
+  Budget search;
+  search.seconds = search_seconds;
+  methods.push_back(MakeGoMethod({.name = "anneal", .planner = PlannerNamed(planners, "anneal"), .budget = search}));
+  methods.push_back(ContendedSearch("contended-search", search_seconds));
+  methods.push_back(Optimized("optimize", planners, {}, search_seconds));
+  methods.push_back(Optimized("optimize-untrained", planners, UntrainedPoolNames(planners), search_seconds));
+  return methods;
+}
+
+}  // namespace millrace

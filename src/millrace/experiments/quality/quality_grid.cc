@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/experiments/quality/quality_grid.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/workloads/random_graph.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::array kOps = {60, 200, 1000};
+constexpr std::array kDevices = {"4", "8", "2+2", "4+4"};
+constexpr std::array kCcr = {0.2, 1.0, 5.0};
+constexpr int kGraphs = 2;
+
+bool Unlike(const QualityInstance& instance) { return instance.devices.find('+') != std::string::npos; }
+
+}  // namespace
+
+Machine MakeQualityMachine(const QualityInstance& instance) {
+  Machine machine;
+  machine.name = instance.devices;
+  const bool unlike = Unlike(instance);
+  const int count = (unlike ? 2 : 1) * (instance.devices[0] - '0');
+  for (int device = 0; device < count; ++device) {
+    Device made;
+    made.name = "d" + std::to_string(device);
+    made.kind = unlike && 2 * device >= count ? "slow" : "fast";
+    made.units = {device};
+    made.flops_per_second = 1e12;
+    made.memory_bandwidth = 1e11;
+    machine.devices.push_back(made);
+  }
+  machine.default_link = DefaultLink{0, 1e9};
+  return machine;
+}
+
+std::vector<QualityInstance> QualityGrid() {
+  std::vector<QualityInstance> grid;
+  for (const int ops : kOps) {
+    for (const char* devices : kDevices) {
+      for (const double ccr : kCcr) {
+        for (const std::string& family : RandomFamilyNames()) {
+          for (int number = 0; number < kGraphs; ++number)
+            grid.push_back({ops, devices, ccr, family, number, kQualitySeed + grid.size()});
+        }
+      }
+    }
+  }
+  return grid;
+}
+
+std::vector<QualityInstance> QuickQualityGrid() {
+  const std::vector<QualityInstance> grid = QualityGrid();
+  const std::size_t families = RandomFamilyNames().size();
+  const std::size_t cell = families * kGraphs;
+  std::vector<QualityInstance> quick;
+  for (std::size_t i = 0; i * cell < grid.size(); ++i) {
+    const std::size_t ops = i / (kDevices.size() * kCcr.size());
+    const std::size_t devices = i / kCcr.size() % kDevices.size();
+    const std::size_t ccr = i % kCcr.size();
+    quick.push_back(grid[i * cell + (2 * ops + devices + 3 * ccr) % families * kGraphs]);
+  }
+  return quick;
+}
+
+bool InQuickGrid(const QualityInstance& instance) {
+  const std::vector<QualityInstance> quick = QuickQualityGrid();
+  return std::any_of(quick.begin(), quick.end(),
+                     [&](const QualityInstance& other) { return other.seed == instance.seed; });
+}
+
+ComputationGraph MakeQualityGraph(const QualityInstance& instance) {
+  RandomGraphOptions options;
+  options.ops = instance.ops;
+  options.ccr = instance.ccr;
+  options.seed = instance.seed;
+  if (Unlike(instance)) options.kinds = {{"fast", 1}, {"slow", 2}};
+  return MakeRandomGraph(instance.family, options);
+}
+
+CostedGraph MakeQualityProblem(const QualityInstance& instance) {
+  const ComputationGraph graph = MakeQualityGraph(instance);
+  return MakeCostedGraph(*MakeAnalyticCostModel(graph, MakeQualityMachine(instance)), SingleOpGroups(graph));
+}
+
+}  // namespace millrace

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "millrace/cost/cost_model.h"
+#include "millrace/plan/plan.h"
+
+// The ways of fusing a graph that planners are asked to plan for.
+namespace millrace {
+
+// One way of forming groups, by name: none, greedy, measured.
+struct FusionOption {
+  std::string name;
+  FusionGroups groups;
+};
+
+// None, greedy (greedy_fusion.h), and where the model knows times of fused groups also `measured`: the greedy groups
+// that are no slower fused than apart on the device where fusing helps most, the others taken apart. Equal ones are
+// listed once.
+std::vector<FusionOption> FusionOptions(const CostModel& model);
+
+}  // namespace millrace

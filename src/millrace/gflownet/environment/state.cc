@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/gflownet/environment/state.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace millrace {
+
+State::State(const Environment& environment) : environment_(&environment) {
+  const CostedGraph& costed = environment.costed();
+  const auto groups = static_cast<std::size_t>(costed.num_groups);
+  const auto devices = static_cast<std::size_t>(costed.num_devices);
+  const auto units = static_cast<std::size_t>(costed.topology.num_units);
+  assignment_.placement.resize(groups);
+  assignment_.sequence.reserve(groups);
+  ready_.reserve(groups);
+  waiting_.resize(groups);
+  arrivals_.resize(groups * devices);
+  input_weights_.resize(groups * devices);
+  finish_.resize(groups);
+  unit_free_.resize(units);
+  device_free_.resize(devices);
+  unit_last_.resize(units);
+  placed_successors_.resize(groups);
+  placed_on_.resize(devices);
+  colocation_device_.resize(static_cast<std::size_t>(costed.num_colocations));
+  removable_.reserve(groups);
+  removable_at_.resize(groups);
+  Clear();
+}
+
+void State::Clear() {
+  const CostedGraph& costed = environment_->costed();
+  std::fill(assignment_.placement.begin(), assignment_.placement.end(), -1);
+  assignment_.sequence.clear();
+  ready_.clear();
+  std::fill(arrivals_.begin(), arrivals_.end(), 0.0);
+  std::fill(input_weights_.begin(), input_weights_.end(), 0.0);
+  std::fill(finish_.begin(), finish_.end(), 0.0);
+  std::fill(unit_free_.begin(), unit_free_.end(), 0.0);
+  std::fill(device_free_.begin(), device_free_.end(), 0.0);
+  std::fill(unit_last_.begin(), unit_last_.end(), -1);
+  std::fill(placed_successors_.begin(), placed_successors_.end(), 0);
+  std::fill(placed_on_.begin(), placed_on_.end(), 0);
+  std::fill(colocation_device_.begin(), colocation_device_.end(), -1);
+  removable_.clear();
+  std::fill(removable_at_.begin(), removable_at_.end(), -1);
+  makespan_ = 0;
+  for (int group = 0; group < costed.num_groups; ++group) {
+    const auto waiting = static_cast<std::int32_t>(costed.Predecessors(group).size());
+    waiting_[static_cast<std::size_t>(group)] = waiting;
+    if (waiting == 0) ready_.push_back(group);
+  }
+  const std::span<const std::int32_t> positions = environment_->rank_positions();
+  std::sort(ready_.begin(), ready_.end(), [positions](std::int32_t a, std::int32_t b) {
+    return positions[static_cast<std::size_t>(a)] < positions[static_cast<std::size_t>(b)];
+  });
+}
+
+bool State::MayRun(int group, int device) const {
+  const CostedGraph& costed = environment_->costed();
+  if (!std::isfinite(costed.Seconds(group, device))) return false;
+  const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
+  if (colocation < 0) return true;
+  const std::int32_t settled = colocation_device_[static_cast<std::size_t>(colocation)];
+  return settled < 0 || settled == device;
+}
+
+void State::Append(Action action) {
+  const CostedGraph& costed = environment_->costed();
+  const auto group = static_cast<std::size_t>(action.group);
+  const auto device = static_cast<std::size_t>(action.device);
+  const auto devices = static_cast<std::size_t>(costed.num_devices);
+  const double finish = EarliestFinish(action.group, action.device);
+  finish_[group] = finish;
+  makespan_ = std::max(makespan_, finish);
+  assignment_.placement[group] = action.device;
+  assignment_.sequence.push_back(action.group);
+  ++placed_on_[device];
+  if (const std::int32_t colocation = costed.colocation[group]; colocation >= 0)
+    colocation_device_[static_cast<std::size_t>(colocation)] = action.device;
+
+  const std::span<const std::int32_t> positions = environment_->rank_positions();
+  const auto by_position = [positions](std::int32_t a, std::int32_t b) {
+    return positions[static_cast<std::size_t>(a)] < positions[static_cast<std::size_t>(b)];
+  };
+  ready_.erase(std::lower_bound(ready_.begin(), ready_.end(), action.group, by_position));
+
+  for (const GroupEdge& edge : costed.Predecessors(action.group)) {
+    if (placed_successors_[static_cast<std::size_t>(edge.group)]++ == 0) DropRemovable(edge.group);
+  }
+
+  const Topology& topology = costed.topology;
+  const auto first = static_cast<std::size_t>(topology.device_offsets[device]);
+  const auto last = static_cast<std::size_t>(topology.device_offsets[device + 1]);
+  for (std::size_t i = first; i < last; ++i) {
+    const auto unit = static_cast<std::size_t>(topology.device_units[i]);
+    const std::int32_t before = unit_last_[unit];
+    if (before >= 0) {
+      DropRemovable(before);
+    }
+    unit_last_[unit] = action.group;
+    unit_free_[unit] = finish;
+  }
+  AddRemovable(action.group);
+  for (std::size_t d = 0; d < devices; ++d) {
+    double free = 0;
+    for (auto i = static_cast<std::size_t>(topology.device_offsets[d]);
+         i < static_cast<std::size_t>(topology.device_offsets[d + 1]); ++i)
+      free = std::max(free, unit_free_[static_cast<std::size_t>(topology.device_units[i])]);
+    device_free_[d] = free;
+  }
+
+  const double* const latency = topology.latency.data() + device * devices;
+  const double* const seconds_per_byte = topology.seconds_per_byte.data() + device * devices;
+  for (const GroupEdge& edge : costed.Successors(action.group)) {
+    const auto successor = static_cast<std::size_t>(edge.group);
+    double* const arrivals = arrivals_.data() + successor * devices;
+    for (std::size_t d = 0; d < devices; ++d)
+      arrivals[d] = std::max(arrivals[d], finish + (latency[d] + edge.bytes * seconds_per_byte[d]));
+    input_weights_[successor * devices + device] += environment_->EdgeWeight(edge.bytes);
+    if (--waiting_[successor] == 0)
+      ready_.insert(std::lower_bound(ready_.begin(), ready_.end(), edge.group, by_position), edge.group);
+  }
+}
+
+void State::AddRemovable(int group) {
+  removable_at_[static_cast<std::size_t>(group)] = static_cast<std::int32_t>(removable_.size());
+  removable_.push_back(group);
+}
+
+void State::DropRemovable(int group) {
+  std::int32_t& at = removable_at_[static_cast<std::size_t>(group)];
+  if (at < 0) return;
+  const std::int32_t moved = removable_.back();
+  removable_[static_cast<std::size_t>(at)] = moved;
+  removable_at_[static_cast<std::size_t>(moved)] = at;
+  removable_.pop_back();
+  at = -1;
+}
+
+}  // namespace millrace

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/gflownet/planners.h"
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "millrace/gflownet/policy/learned_policy.h"
+#include "millrace/gflownet/policy/message_passing.h"
+#include "millrace/gflownet/sampling/sampling_planner.h"
+#include "millrace/gflownet/sampling/suffix_resampling.h"
+#include "millrace/heuristics/heuristics.h"
+#include "millrace/network/model_file.h"
+#include "millrace/planning/chained_planner.h"
+#include "millrace/search/local_search_planner.h"
+
+namespace millrace {
+namespace {
+
+constexpr char kShipped[] = "gflownet.safetensors";
+
+using SharedPolicy = std::shared_future<std::shared_ptr<const Policy>>;
+
+// A policy under a name, with all that its planners have in common.
+struct Family {
+  std::string name;     // "gflownet"
+  std::string weights;  // what the weights are, for people
+  SharedPolicy policy;
+  std::function<bool()> available;
+  int threads = 1;
+  bool trained = true;
+
+  PlannerTraits Traits(const std::string& suffix, const std::string& meaning) const {
+    return {.name = name + suffix,
+            .meaning = meaning + weights,
+            .takes_samples = true,
+            .learned = trained,
+            .usual_samples = 100,
+            .in_pool = trained,
+            .options = {{.name = "temperature",
+                         .meaning = "reward temperatures to draw at: lower for better, higher for more varied plans",
+                         .least = 1e-300,
+                         .most = 1e300,
+                         .usual = "0.01,0.04",
+                         .several = true}}};
+  }
+
+  std::vector<double> Temperatures(const PlannerSettings& settings) const {
+    return settings.Several("temperature", SamplingPlannerOptions().reward_temperatures);
+  }
+
+  std::unique_ptr<Planner> Sampling(const PlannerTraits& traits, const PlannerSettings& settings) const {
+    SamplingPlannerOptions options;
+    options.threads = threads;
+    options.reward_temperatures = Temperatures(settings);
+    return MakeSamplingPlanner(traits, policy.get(), options);
+  }
+
+  std::unique_ptr<Planner> Resampling(const PlannerTraits& traits, const PlannerSettings& settings) const {
+    SuffixResamplingOptions options;
+    options.threads = threads;
+    options.reward_temperatures = Temperatures(settings);
+    return MakeSuffixResampling(traits, Sampling(traits, settings), policy.get(), options);
+  }
+
+  std::unique_ptr<Planner> Search(const PlannerTraits& traits, const PlannerSettings& settings) const {
+    return MakeLocalSearchPlanner(
+        traits, MakeChainedPlanner("starts", {MakeHeftReference(), Resampling(traits, settings)}), {});
+  }
+};
+
+using MakeOfFamily = std::unique_ptr<Planner> (Family::*)(const PlannerTraits&, const PlannerSettings&) const;
+
+void AddFamily(PlannerRegistry& registry, const Family& family) {
+  const auto add = [&](const PlannerTraits& traits, MakeOfFamily make) {
+    registry.Add({traits,
+                  [family, make](const PlannerTraits& own, const PlannerSettings& settings) {
+                    return (family.*make)(own, settings);
+                  },
+                  family.available});
+  };
+  add(family.Traits("", "plans drawn step by step by a learned policy"), &Family::Sampling);
+  PlannerTraits search = family.Traits("+search", "local search from drawn plans and HEFT's");
+  search.takes_iterations = true;
+  add(search, &Family::Search);
+  PlannerTraits resampling = family.Traits("+resampling", "drawn plans, then suffixes of the best drawn anew");
+  // Its plans are too similar for a pool, and the search offers them, too.
+  resampling.in_pool = false;
+  add(resampling, &Family::Resampling);
+}
+
+}  // namespace
+
+std::string GFlowNetWeightsFile(const std::string& named) { return named.empty() ? FindModelFile(kShipped) : named; }
+
+std::shared_ptr<const Policy> UntrainedGFlowNetPolicy() {
+  Random random(0);
+  return MakeMessagePassingPolicy(InitialMessagePassingWeights(random));
+}
+
+void AddGFlowNetPlanners(PlannerRegistry& registry, const std::string& weights, int threads) {
+  const auto read = [weights]() -> std::shared_ptr<const Policy> {
+    return ReadLearnedPolicy(GFlowNetWeightsFile(weights));
+  };
+  AddFamily(registry, {.name = "gflownet",
+                       .weights = "",
+                       .policy = std::async(std::launch::deferred, read).share(),
+                       .available = [weights] { return !weights.empty() || LookForModelFile(kShipped).has_value(); },
+                       .threads = threads});
+  AddFamily(registry, {.name = "gflownet-untrained",
+                       .weights = ", with the weights that training starts from",
+                       .policy = std::async(std::launch::deferred, UntrainedGFlowNetPolicy).share(),
+                       .available = nullptr,
+                       .threads = threads,
+                       .trained = false});
+}
+
+}  // namespace millrace

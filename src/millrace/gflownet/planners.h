@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "millrace/gflownet/policy/policy.h"
+#include "millrace/planning/registry.h"
+
+// The first paper's sampler as planners, alone and with planners that start from its plans.
+namespace millrace {
+
+// Adds
+//   gflownet             plans drawn by the policy
+//   gflownet+search      local search from plans of `gflownet+resampling` and of HEFT, so that it is never behind HEFT
+//   gflownet+resampling  half of the plans drawn, the others by drawing suffixes of the best one anew
+// and each of them as gflownet-untrained..., with the weights that training starts from. `weights` is the file that the
+// trained ones read; empty: the one that comes with Millrace. It is read once, when a planner is first made.
+void AddGFlowNetPlanners(PlannerRegistry& registry, const std::string& weights, int threads);
+
+// The file of weights that these planners read: `named`, or if that is empty the one that comes with Millrace. Throws
+// InvalidInput if there is none.
+std::string GFlowNetWeightsFile(const std::string& named);
+
+// The policy of the planners gflownet-untrained...
+std::shared_ptr<const Policy> UntrainedGFlowNetPolicy();
+
+}  // namespace millrace

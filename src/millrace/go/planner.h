@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "millrace/go/decoder.h"
+#include "millrace/go/policy.h"
+#include "millrace/go/sampler.h"
+#include "millrace/planning/registry.h"
+
+// GO's policy as a planner: it decides placement, order and, where that is open, fusion of a whole graph at once.
+namespace millrace {
+
+struct GoPlannerOptions {
+  int iterations = 3;
+  std::vector<double> softmax_temperatures = {0.1, 0.5};  // each has an equal share of the draws
+  int threads = 1;
+};
+
+// Calls offer(decisions, their plan) for budget.samples plans. Every iteration of a draw gives one plan, the last
+// iteration first; the first draw takes the likeliest choices, the others are drawn by chance. With budget.seconds it
+// begins no more draws than are likely to end in time. Plans are the same at any number of threads. Of `tasks` only
+// `tasks` and `given` count. The decoder's problem has at least one op. Throws Interrupted.
+void DrawGoPlans(const GoDecoder& decoder, const GoPolicy& policy, const GoPlannerOptions& options,
+                 const GoDrawOptions& tasks, const Budget& budget, Random& random,
+                 const std::function<void(const Decisions&, DecodedPlan)>& offer);
+
+// Offers the plans of DrawGoPlans, with every task decided that is open. Problems need their proxy.
+std::unique_ptr<Planner> MakeGoPlanner(PlannerTraits traits, std::shared_ptr<const GoPolicy> policy,
+                                       const GoPlannerOptions& options);
+
+// Adds `go`, and `go-untrained`, which has the weights that training starts from. `weights` is the file that `go`
+// reads; empty: the one that comes with Millrace. It is read once, when a planner is first made.
+void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, int threads);
+
+// The file of weights that `go` reads: `named`, or if that is empty the one that comes with Millrace. Throws
+// InvalidInput if there is none.
+std::string GoWeightsFile(const std::string& named);
+
+// The policy of `go-untrained`.
+std::shared_ptr<const GoPolicy> UntrainedGoPolicy();
+
+}  // namespace millrace

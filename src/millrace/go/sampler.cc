@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/go/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "millrace/errors/interrupt.h"
+#include "millrace/planning/parallel.h"
+
+namespace millrace {
+namespace {
+
+// Makes one choice after the other, one for each colocation or row of a task, and adds up their log-probabilities.
+class Chooser {
+ public:
+  Chooser(double softmax_temperature, Random& random) : softmax_temperature_(softmax_temperature), random_(random) {}
+
+  double log_probability() const { return log_probability_; }
+
+  std::size_t Choose(std::span<const float> logits) {
+    const std::size_t likeliest =
+        static_cast<std::size_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+    const std::size_t chosen = softmax_temperature_ > 0 ? Draw(logits, logits[likeliest]) : likeliest;
+    log_probability_ += LogProbabilityOf(logits, chosen, logits[likeliest]);
+    return chosen;
+  }
+
+  static double LogProbabilityOf(std::span<const float> logits, std::size_t chosen, float most) {
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(logit - most);
+    return logits[chosen] - most - std::log(sum);
+  }
+
+ private:
+  std::size_t Draw(std::span<const float> logits, float most) {
+    weights_.clear();
+    double sum = 0;
+    for (const float logit : logits) {
+      weights_.push_back(std::exp((logit - most) / softmax_temperature_));
+      sum += weights_.back();
+    }
+    double left = random_.Uniform() * sum;
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      if (weights_[i] == 0) continue;
+      last = i;
+      left -= weights_[i];
+      if (left < 0) break;
+    }
+    return last;  // rounding can leave some of `left` over
+  }
+
+  double softmax_temperature_;
+  Random& random_;
+  double log_probability_ = 0;
+  std::vector<double> weights_;
+};
+
+std::size_t Choices(const GoProblem& problem, Task task) {
+  return task == Task::kPlacement ? static_cast<std::size_t>(problem.num_devices()) : kLevels;
+}
+
+// Calls choose(row or colocation, its logits) for all of them that the task decides.
+template <typename Choose>
+void ForChoosers(const GoProblem& problem, Task task, std::span<const float> logits, Choose choose) {
+  const std::size_t choices = Choices(problem, task);
+  for (std::size_t i = 0; i < logits.size() / choices; ++i) {
+    if (task == Task::kFusion && problem.fusible()[i] == 0) continue;
+    choose(i, logits.subspan(i * choices, choices));
+  }
+}
+
+void Decide(const GoProblem& problem, Task task, std::span<const float> logits, Chooser& chooser,
+            Decisions& decisions) {
+  if (task == Task::kPlacement) {
+    decisions.device.resize(static_cast<std::size_t>(problem.num_colocations()));
+    ForChoosers(problem, task, logits, [&](std::size_t colocation, std::span<const float> of_colocation) {
+      decisions.device[colocation] = static_cast<std::int32_t>(chooser.Choose(of_colocation));
+    });
+    return;
+  }
+  std::vector<std::uint8_t>& levels = task == Task::kPriority ? decisions.priority : decisions.fusion;
+  levels.assign(static_cast<std::size_t>(problem.num_rows()), 0);
+  ForChoosers(problem, task, logits, [&](std::size_t row, std::span<const float> of_row) {
+    levels[row] = static_cast<std::uint8_t>(chooser.Choose(of_row));
+  });
+}
+
+GoDraw DrawOne(const GoProblem& problem, GoPass& pass, const GoDrawOptions& options, Random random) {
+  GoDraw draw;
+  DecisionObservation before;
+  for (int t = 0; t < options.iterations; ++t) {
+    ObserveDecisions(problem, t > 0 ? draw.iterations.back() : Decisions{}, before);
+    pass.Begin(before);
+    Decisions decisions = options.given;
+    Chooser chooser(options.softmax_temperature, random);
+    for (const Task task : kTasks) {
+      StopIfInterrupted();
+      if (!options.tasks[static_cast<std::size_t>(task)]) continue;
+      Decide(problem, task, pass.Score(task, decisions), chooser, decisions);
+    }
+    draw.iterations.push_back(std::move(decisions));
+    draw.log_probabilities.push_back(chooser.log_probability());
+  }
+  return draw;
+}
+
+}  // namespace
+
+ParallelLoop LoopOf(int threads) {
+  if (threads <= 1) return RunInTurn;
+  return [threads](int count, const std::function<void(int)>& work) { RunInParallel(count, threads, work); };
+}
+
+std::vector<GoDraw> DrawGo(const GoProblem& problem, const PreparedGoPolicy& policy, int count,
+                           const GoDrawOptions& options, const Random& random) {
+  std::vector<GoDraw> draws(static_cast<std::size_t>(count));
+  const int at_once = std::clamp(options.threads, 1, std::max(1, count));
+  RunInParallel(at_once, at_once, [&](int thread) {
+    GoPass pass = policy.MakePass(LoopOf(options.threads / at_once));
+    for (int i = thread; i < count; i += at_once) {
+      draws[static_cast<std::size_t>(i)] =
+          DrawOne(problem, pass, options, random.Fork(static_cast<std::uint64_t>(options.first + i)));
+    }
+  });
+  return draws;
+}
+
+double LogProbability(const GoProblem& problem, const PreparedGoPolicy& policy, const Decisions& before,
+                      const Decisions& decisions) {
+  DecisionObservation observation;
+  ObserveDecisions(problem, before, observation);
+  GoPass pass = policy.MakePass();
+  pass.Begin(observation);
+  Decisions chosen;
+  double sum = 0;
+  for (const Task task : kTasks) {
+    if (!decisions.Has(task)) continue;
+    const auto choice_of = [&](std::size_t i) -> std::size_t {
+      if (task == Task::kPlacement) return static_cast<std::size_t>(decisions.device[i]);
+      return task == Task::kPriority ? decisions.priority[i] : decisions.fusion[i];
+    };
+    ForChoosers(problem, task, pass.Score(task, chosen), [&](std::size_t i, std::span<const float> logits) {
+      sum += Chooser::LogProbabilityOf(logits, choice_of(i), *std::max_element(logits.begin(), logits.end()));
+    });
+    if (task == Task::kPlacement) chosen.device = decisions.device;
+    if (task == Task::kPriority) chosen.priority = decisions.priority;
+  }
+  return sum;
+}
+
+}  // namespace millrace

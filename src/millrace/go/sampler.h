@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "millrace/go/decisions.h"
+#include "millrace/go/policy.h"
+#include "millrace/go/problem.h"
+#include "millrace/random/random.h"
+
+// Draws decisions from GO's policy: y[0] without any before it, y[1] given y[0], and so on.
+namespace millrace {
+
+struct GoDrawOptions {
+  int iterations = 2;              // at least 1
+  double softmax_temperature = 1;  // logits are divided by it; 0: the likeliest choices are taken
+  std::array<bool, kTasks.size()> tasks = {true, true, true};  // by Task: is it decided?
+  Decisions given = {};  // part of every y[t]: decisions of tasks that are not decided, and of no others
+  int threads = 1;
+  std::int64_t first = 0;  // number of the first draw: later calls continue a batch
+};
+
+struct GoDraw {
+  std::vector<Decisions> iterations;      // y[0], y[1], ..
+  std::vector<double> log_probabilities;  // log P(y[t] | y[t-1]) at softmax temperature 1
+
+  const Decisions& decisions() const { return iterations.back(); }
+};
+
+// Makes `count` draws. Draw i comes from random.Fork(options.first + i), so the same generator gives the same draws at
+// any number of threads. Where draws are few, each uses several threads. Throws Interrupted.
+std::vector<GoDraw> DrawGo(const GoProblem& problem, const PreparedGoPolicy& policy, int count,
+                           const GoDrawOptions& options, const Random& random);
+
+// log P(decisions | what was decided before) of the tasks that `decisions` has.
+double LogProbability(const GoProblem& problem, const PreparedGoPolicy& policy, const Decisions& before,
+                      const Decisions& decisions);
+
+// A loop of so many threads for policies (planning/parallel.h).
+ParallelLoop LoopOf(int threads);
+
+}  // namespace millrace

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/heuristics/placement_orders.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "millrace/heuristics/memory_saving_order.h"
+#include "millrace/heuristics/placed_list.h"
+#include "millrace/heuristics/upward_rank.h"
+#include "millrace/simulate/timeline.h"
+
+namespace millrace {
+namespace {
+
+// Of the groups whose predecessors are done, the one of the least key goes next.
+std::vector<int> LeastKeyFirst(const CostedGraph& costed, const std::vector<std::int32_t>& keys) {
+  using Ready = std::pair<std::int32_t, int>;
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+  std::vector<std::size_t> waiting(static_cast<std::size_t>(costed.num_groups));
+  const auto let_in = [&](int group) { ready.push({keys[static_cast<std::size_t>(group)], group}); };
+  for (int group = 0; group < costed.num_groups; ++group) {
+    waiting[static_cast<std::size_t>(group)] = costed.Predecessors(group).size();
+    if (costed.Predecessors(group).empty()) let_in(group);
+  }
+  std::vector<int> order;
+  order.reserve(waiting.size());
+  while (!ready.empty()) {
+    const int group = ready.top().second;
+    ready.pop();
+    order.push_back(group);
+    for (const GroupEdge& edge : costed.Successors(group)) {
+      if (--waiting[static_cast<std::size_t>(edge.group)] == 0) let_in(edge.group);
+    }
+  }
+  return order;
+}
+
+std::vector<int> FileOrder(const CostedGraph& costed) {
+  std::vector<std::int32_t> first_op;
+  first_op.reserve(costed.groups.size());
+  for (const std::vector<OpId>& group : costed.groups)
+    first_op.push_back(*std::min_element(group.begin(), group.end()));
+  return LeastKeyFirst(costed, first_op);
+}
+
+std::vector<int> BreadthFirst(const CostedGraph& costed) {
+  std::vector<std::int32_t> depth(static_cast<std::size_t>(costed.num_groups), 0);
+  for (const std::int32_t group : costed.topological_order) {
+    for (const GroupEdge& edge : costed.Successors(group)) {
+      std::int32_t& own = depth[static_cast<std::size_t>(edge.group)];
+      own = std::max(own, depth[static_cast<std::size_t>(group)] + 1);
+    }
+  }
+  return LeastKeyFirst(costed, depth);
+}
+
+}  // namespace
+
+std::vector<OrderedPlacement> PlacedInOrders(const CostedGraph& costed, const std::vector<int>& placement) {
+  std::vector<OrderedPlacement> placed;
+  Simulator simulator(costed);
+  const auto add = [&](const char* order, std::vector<int> sequence) {
+    Assignment assignment{placement, std::move(sequence)};
+    const double makespan = simulator.Makespan(assignment);
+    placed.push_back({order, {std::move(assignment), makespan}});
+  };
+  const std::vector<double> ranks = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
+  add("upward-rank", SchedulePlaced(costed, placement, ranks).assignment.sequence);
+  add("readiness", SchedulePlaced(costed, placement, {}).assignment.sequence);
+  add("file", FileOrder(costed));
+  add("depth-first", MemorySavingOrder(costed, MemorySavingRule::kDepthFirst));
+  add("breadth-first", BreadthFirst(costed));
+  add("least-memory", MemorySavingOrder(costed, MemorySavingRule::kLeastIncrease));
+  return placed;
+}
+
+PlannedAssignment BestOfOrders(const CostedGraph& costed, const std::vector<int>& placement) {
+  std::vector<OrderedPlacement> placed = PlacedInOrders(costed, placement);
+  const auto best = std::min_element(placed.begin(), placed.end(), [](const auto& a, const auto& b) {
+    return a.planned.makespan < b.planned.makespan;
+  });
+  return std::move(best->planned);
+}
+
+}  // namespace millrace

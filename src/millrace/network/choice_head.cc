@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/network/choice_head.h"
+
+#include <algorithm>
+
+#include "millrace/vector/vector_loops.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kFeatures = kChoiceFeatures;
+
+struct Layers {
+  const float* features;  // by block of kLanes outputs x feature x kLanes
+  const float* hidden;    // likewise
+  const float* hidden_bias;
+  const float* out;
+};
+
+// sums[choice] += W input[choice] for a layer of kHidden outputs; `inputs` numbers per choice.
+template <int Width, int Choices>
+MILLRACE_INLINE void AddProducts(const float* weight, const float* input, std::size_t inputs,
+                                 Vector<Width> (&sums)[Choices][kHidden / Width]) {
+  for (std::size_t i = 0; i < inputs; ++i) {
+    for (int part = 0; part < kHidden / Width; ++part) {
+      const int block = part * Width / kLanes;
+      const Vector<Width> factor =
+          VectorAt<Width>(weight + (static_cast<std::size_t>(block) * inputs + i) * kLanes + part * Width % kLanes);
+      for (int c = 0; c < Choices; ++c) sums[c][part] += input[static_cast<std::size_t>(c) * inputs + i] * factor;
+    }
+  }
+}
+
+template <int Width, int Choices>
+MILLRACE_INLINE void ScoreTile(const Layers& layers, const ChoicesToScore& choices, std::size_t start, float* logits) {
+  constexpr int kParts = kHidden / Width;
+  const Vector<Width> zero = {};
+  Vector<Width> sums[Choices][kParts];
+  for (int c = 0; c < Choices; ++c) {
+    const auto id = static_cast<std::size_t>(choices.ids[start + static_cast<std::size_t>(c)]);
+    for (int part = 0; part < kParts; ++part) {
+      sums[c][part] =
+          VectorAt<Width>(choices.first + id * kHidden + part * Width) + VectorAt<Width>(choices.shared + part * Width);
+    }
+  }
+  AddProducts<Width, Choices>(layers.features, choices.features + start * kFeatures, kFeatures, sums);
+
+  alignas(kLanes * sizeof(float)) float between[Choices * kHidden];
+  for (int c = 0; c < Choices; ++c) {
+    for (int part = 0; part < kParts; ++part) {
+      VectorAt<Width>(between + c * kHidden + part * Width) = sums[c][part] > zero ? sums[c][part] : zero;
+      sums[c][part] = VectorAt<Width>(layers.hidden_bias + part * Width);
+    }
+  }
+  AddProducts<Width, Choices>(layers.hidden, between, kHidden, sums);
+
+  for (int c = 0; c < Choices; ++c) {
+    alignas(kLanes * sizeof(float)) float products[kLanes];
+    for (int lane = 0; lane < kLanes; lane += Width) {
+      Vector<Width> product = zero;
+      for (int part = lane / Width; part < kParts; part += kLanes / Width) {
+        const Vector<Width> positive = sums[c][part] > zero ? sums[c][part] : zero;
+        product += positive * VectorAt<Width>(layers.out + part * Width);
+      }
+      VectorAt<Width>(products + lane) = product;
+    }
+    const float* priors = choices.priors + (start + static_cast<std::size_t>(c)) * kChoicePriors;
+    logits[start + static_cast<std::size_t>(c)] =
+        BoundedLogit(SumOfLanes(products) + PriorScore(priors, choices.strengths));
+  }
+}
+
+// Several choices at once give the adders enough independent sums to work on; what remains goes one by one.
+template <int Width, int Choices>
+MILLRACE_INLINE void ScoreAll(const Layers& layers, const ChoicesToScore& choices, float* logits) {
+  const std::size_t count = choices.ids.size();
+  std::size_t start = 0;
+  for (; start + Choices <= count; start += Choices) ScoreTile<Width, Choices>(layers, choices, start, logits);
+  if constexpr (Choices > 2) {
+    for (; start + 2 <= count; start += 2) ScoreTile<Width, 2>(layers, choices, start, logits);
+  }
+  for (; start < count; ++start) ScoreTile<Width, 1>(layers, choices, start, logits);
+}
+
+auto BestScoreAll() {
+  return BestBodyOf<&ScoreAll<kLanesOfBaseline, 1>, &ScoreAll<kLanesOfAvx2, 2>, &ScoreAll<kLanesOfAvx512, 4>>();
+}
+
+}  // namespace
+
+ChoiceHead::ChoiceHead(const Weights& weights, const std::string& name)
+    : features_(weights, name + ".features", kFeatures, kHidden, LinearLayer::Bias::kNone),
+      hidden_(weights, name + ".hidden", kHidden, kHidden, LinearLayer::Bias::kOwn),
+      out_(kHidden) {
+  const WeightTensor& out = weights.Get(name + ".out.weight", {1, kHidden});
+  std::copy(out.values.begin(), out.values.end(), out_.data());
+}
+
+void ChoiceHead::Score(const ChoicesToScore& choices, std::span<float> logits) const {
+  static const auto score_all = BestScoreAll();
+  const Layers layers{features_.weight(), hidden_.weight(), hidden_.bias(), out_.data()};
+  score_all(layers, choices, logits.data());
+}
+
+}  // namespace millrace

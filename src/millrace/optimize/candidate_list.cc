@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/candidate_list.h"
+
+#include <algorithm>
+
+#include "millrace/errors/errors.h"
+
+namespace millrace {
+
+bool Contains(const std::vector<Candidate>& candidates, const Candidate& candidate) {
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&candidate](const Candidate& other) { return other.plan == candidate.plan; });
+}
+
+void AddUnlessKnown(const Candidate& candidate, std::vector<Candidate>& candidates) {
+  if (!Contains(candidates, candidate)) candidates.push_back(candidate);
+}
+
+const Candidate& FastestMeasured(const std::vector<Candidate>& candidates) {
+  const Candidate* best = nullptr;
+  for (const Candidate& candidate : candidates) {
+    if (!candidate.target_seconds) continue;
+    if (best == nullptr || *candidate.target_seconds < *best->target_seconds) best = &candidate;
+  }
+  if (best == nullptr) {
+    throw WorkFailed("every measurement failed; the first said: " +
+                     (candidates.empty() ? "nothing to measure" : candidates.front().failure));
+  }
+  return *best;
+}
+
+Candidate AsRaced(const Candidate& plan, const std::vector<Candidate>& raced) {
+  const auto found = std::find_if(raced.begin(), raced.end(),
+                                  [&plan](const Candidate& candidate) { return candidate.plan == plan.plan; });
+  Candidate candidate = found == raced.end() ? plan : *found;
+  candidate.method = plan.method;
+  return candidate;
+}
+
+}  // namespace millrace

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "millrace/optimize/candidate.h"
+
+// What is asked of the candidates of a run.
+namespace millrace {
+
+// Is the plan among them, by whichever method?
+bool Contains(const std::vector<Candidate>& candidates, const Candidate& candidate);
+
+void AddUnlessKnown(const Candidate& candidate, std::vector<Candidate>& candidates);
+
+// Throws WorkFailed, quoting the first failure, where none was measured.
+const Candidate& FastestMeasured(const std::vector<Candidate>& candidates);
+
+// The plan with what a race found out about it.
+Candidate AsRaced(const Candidate& plan, const std::vector<Candidate>& raced);
+
+}  // namespace millrace

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/judgement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "millrace/target/statistics.h"
+
+namespace millrace {
+
+void YieldToFasterBaseline(OptimizeResult& result) {
+  for (const BaselineResult& baseline : result.baselines) {
+    if (!baseline.candidate.target_seconds || !result.best.target_seconds) continue;
+    if (*baseline.candidate.target_seconds < *result.best.target_seconds) {
+      const std::string method = baseline.name;
+      result.best = baseline.candidate;
+      result.best.method = method;
+    }
+  }
+  for (BaselineResult& baseline : result.baselines) {
+    if (baseline.candidate.times.empty() || result.best.times.empty()) continue;
+    RatioOptions options;
+    options.paired = baseline.candidate.times.size() == result.best.times.size();
+    const Interval interval = RatioOfMedians(baseline.candidate.times, result.best.times, options);
+    baseline.ratio = {interval.low, interval.high};
+  }
+}
+
+void JudgeProxy(OptimizeResult& result) {
+  std::vector<double> proxy, measured, errors;
+  for (const Candidate& candidate : result.candidates) {
+    if (!candidate.target_seconds) continue;
+    proxy.push_back(candidate.proxy_seconds);
+    measured.push_back(*candidate.target_seconds);
+    if (*candidate.target_seconds > 0)
+      errors.push_back(std::abs(candidate.proxy_seconds / *candidate.target_seconds - 1));
+  }
+  const double correlation = RankCorrelation(proxy, measured);
+  if (!std::isnan(correlation)) result.proxy_rank_correlation = correlation;
+  if (!errors.empty()) result.proxy_median_error = Median(errors);
+}
+
+void JudgePayback(OptimizeResult& result) {
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const BaselineResult& baseline : result.baselines) {
+    if (baseline.candidate.target_seconds) fastest = std::min(fastest, *baseline.candidate.target_seconds);
+  }
+  const double saved = fastest - result.best.target_seconds.value_or(fastest);
+  if (std::isfinite(saved) && saved > 0) result.pays_back_after_runs = std::ceil(result.planning_seconds / saved);
+}
+
+}  // namespace millrace

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "millrace/optimize/optimize.h"
+
+// What the measurements of a run say about the proxy and about planning.
+namespace millrace {
+
+// The winner is whatever is fastest in the end, a baseline too; then how many times as long each baseline takes.
+void YieldToFasterBaseline(OptimizeResult& result);
+
+// Rank correlation and median error of the proxy over measured candidates.
+void JudgeProxy(OptimizeResult& result);
+
+// After how many runs planning has paid for itself.
+void JudgePayback(OptimizeResult& result);
+
+}  // namespace millrace

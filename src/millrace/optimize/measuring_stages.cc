@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "millrace/errors/errors.h"
+#include "millrace/optimize/candidate_list.h"
+#include "millrace/optimize/guessed_plans.h"
+#include "millrace/optimize/pipeline.h"
+#include "millrace/optimize/race.h"
+#include "millrace/runtime/host_units.h"
+#include "millrace/target/measurement.h"
+
+// The stages that ask the target.
+namespace millrace {
+namespace {
+
+// How the plans that are made after the first measurements are shared out over rounds of measuring and correcting.
+constexpr std::size_t kPlacesPerRound = 5;
+constexpr std::size_t kMostRounds = 4;
+
+// The units of a machine we execute on ourselves are processors of this host.
+std::vector<int> ProcessorsOf(const Machine& machine, const std::string& target) {
+  return target == "cpu" ? UnitsOf(machine) : std::vector<int>{};
+}
+
+}  // namespace
+
+void Pipeline::Measure(double share) {
+  RaceOptions options;
+  options.rounds = effort_.race_rounds;
+  options.cpus = ProcessorsOf(result_.machine, result_.target);
+  const double seconds =
+      deadline_.Limited() ? share * effort_.race_share * deadline_.Left() : share * effort_.race_seconds;
+  millrace::Race(*target_, result_.candidates, options, deadline_.Within(std::min(seconds, effort_.race_seconds)),
+                 [this](int done, int total) { progress_("measure", done, total); });
+  resume_->Note(result_.candidates);
+}
+
+void Pipeline::Race() {
+  // Baselines go through the race too: if one of them is the fastest known plan, that is the answer.
+  for (const Baseline& baseline : baselines_) AddUnlessKnown(baseline.candidate, result_.candidates);
+  if (result_.candidates.empty()) {
+    throw WorkFailed("no plan found fits in the machine's memory (" + std::to_string(pool_.infeasible) +
+                     " were tried)");
+  }
+  resume_ = std::make_unique<Resume>(options_.records, result_.graph_hash, result_.machine, *target_, options_.seed);
+  result_.recalled = resume_->Recall(result_.candidates);
+  for (const std::string& warning : resume_->warnings()) result_.warnings.push_back(warning);
+  Measure(places_.after_fit > 0 ? 0.6 : 1.0);
+}
+
+void Pipeline::Calibrate() {
+  // Every few measurements make the next plans' model better.
+  const std::size_t rounds = std::clamp<std::size_t>(places_.after_fit / kPlacesPerRound, 1, kMostRounds);
+  for (std::size_t round = 0; places_.after_fit > 0 && round < rounds; ++round) {
+    result_.transfer_fit = FitTransfers(*proxy_, result_.machine, result_.candidates);
+    const std::unique_ptr<CostModel> with_transfers =
+        GuessedModel(*proxy_, result_.machine, result_.transfer_fit->guess);
+    result_.duration_fit = FitDurations(*with_transfers, result_.machine, result_.candidates);
+    const std::size_t next = places_.after_fit * (round + 1) / rounds - places_.after_fit * round / rounds;
+    std::vector<Candidate> corrected;
+    for (const Candidate& candidate :
+         PlansUnder(*CorrectedModel(*with_transfers, result_.machine, *result_.duration_fit), result_.machine,
+                    *planners_, OptionsUnderGuess(guesses_.size() + round), options_.top_k, pool_,
+                    [this](int done, int total) { progress_("propose for the corrected proxy", done, total); })) {
+      if (corrected.size() < next && !Contains(result_.candidates, candidate)) corrected.push_back(candidate);
+    }
+    result_.recalled += resume_->Recall(corrected);
+    result_.candidates.insert(result_.candidates.end(), corrected.begin(), corrected.end());
+    Measure(1.0);
+  }
+}
+
+void Pipeline::Compare() {
+  std::vector<Candidate*> compared{&result_.best};
+  for (BaselineResult& baseline : result_.baselines) compared.push_back(&baseline.candidate);
+  std::vector<std::unique_ptr<LoadedPlan>> loaded;
+  std::vector<LoadedPlan*> plans;
+  std::vector<Candidate*> running;
+  double round_seconds = 0;
+  for (Candidate* candidate : compared) {
+    std::unique_ptr<LoadedPlan> plan = TryLoad(*target_, candidate->plan, &candidate->failure);
+    if (plan == nullptr) continue;
+    loaded.push_back(std::move(plan));
+    plans.push_back(loaded.back().get());
+    running.push_back(candidate);
+    round_seconds += candidate->target_seconds.value_or(0);
+  }
+  MeasureOptions measure;
+  measure.cpus = ProcessorsOf(result_.machine, result_.target);
+  const double budget = std::min(effort_.comparison_seconds, deadline_.Left());
+  measure.repetitions = target_->deterministic()
+                            ? 1
+                            : static_cast<int>(std::clamp(budget / std::max(round_seconds, 1e-9), 3.0,
+                                                          static_cast<double>(effort_.comparison_rounds)));
+  measure.warm_up = target_->deterministic() ? 0 : 1;
+  progress_("compare", 0, 1);
+  const std::vector<Measurement> measured = MeasureInterleaved(plans, measure);
+  progress_("compare", 1, 1);
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    Candidate& candidate = *running[i];
+    // A winner that fails now keeps what the race said of it; the failure is told.
+    if (measured[i].failed) {
+      result_.warnings.push_back("the plan of " + candidate.method +
+                                 " failed when measured again: " + measured[i].error);
+      continue;
+    }
+    candidate.times = measured[i].times;
+    candidate.target_seconds = measured[i].median;
+    candidate.disturbed = measured[i].disturbed;
+    result_.disturbed = result_.disturbed || measured[i].disturbed;
+  }
+}
+
+void Pipeline::ChooseBest() {
+  result_.best = FastestMeasured(result_.candidates);
+  for (const Baseline& baseline : baselines_)
+    result_.baselines.push_back(
+        {baseline.name, baseline.meaning, AsRaced(baseline.candidate, result_.candidates), {0, 0}});
+  result_.planning_seconds = deadline_.Elapsed();
+}
+
+}  // namespace millrace

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "millrace/cost/cost_model.h"
+#include "millrace/optimize/baselines.h"
+#include "millrace/optimize/effort.h"
+#include "millrace/optimize/optimize.h"
+#include "millrace/optimize/pool.h"
+#include "millrace/optimize/resume.h"
+#include "millrace/planning/deadline.h"
+#include "millrace/target/target.h"
+
+// The stages of Optimize, one after the other. Each reads and changes what the stages before it have left here.
+namespace millrace {
+
+// How the top_k plans that may be measured are shared out: to the proxy as it is; to guesses at what it does not know;
+// and to what the times of both say, once these are known. Few plans all go by the proxy.
+struct Places {
+  Places() = default;
+
+  // Stages that are left out get none.
+  Places(std::size_t top_k, std::size_t guesses, bool guessing, bool calibrating);
+
+  bool many = false;  // enough for plans that are not the proxy's choice
+  std::size_t by_proxy = 0;
+  std::size_t per_guess = 0;
+  std::size_t after_fit = 0;
+};
+
+class Pipeline {
+ public:
+  // What is referred to must outlive it. Throws InvalidInput as Optimize does.
+  Pipeline(const LoadedGraph& loaded, const Machine& machine, const PlannerRegistry& planners,
+           const OptimizeOptions& options, const OptimizeProgress& progress);
+
+  // Every distinct op and fused group is timed, and the proxy goes by that. On targets that execute the model.
+  void Profile();
+
+  // Weights are made for the graph, and the learned planners are made anew with them.
+  void Adapt();
+
+  // The pool, and the baselines.
+  void Propose();
+
+  // Placements searched with shared links in mind.
+  void ProposeForSharedLinks();
+
+  // The best of the pool that differ, beside those for shared links.
+  void Choose();
+
+  // Plans for machines whose transfers are dearer than the machine file says.
+  void ProposeForDearerTransfers();
+
+  // Candidates are measured, poor ones less often. Never left out.
+  void Race();
+
+  // What the first times say of the proxy, and plans made for the corrected one, measured in turn.
+  void Calibrate();
+
+  // The fastest candidate, and what the baselines took beside it.
+  void ChooseBest();
+
+  // The best plan and the baselines are measured again, interleaved.
+  void Compare();
+
+  OptimizeResult Finish();
+
+ private:
+  // Planners and budget of plans that are made for a proxy with other costs; `stream`: a number of its own each time.
+  PoolOptions OptionsUnderGuess(std::uint64_t stream) const;
+  void Measure(double share);
+  bool LeftOut(std::string_view stage) const;
+
+  const LoadedGraph& loaded_;
+  const OptimizeOptions& options_;
+  const OptimizeProgress& progress_;
+  const PlannerRegistry* planners_;
+  PlannerRegistry adapted_;
+  Deadline deadline_;
+  Effort effort_;
+  OptimizeResult result_;
+  std::unique_ptr<CostModel> estimate_;  // by the machine's rates
+  std::unique_ptr<CostModel> proxy_;     // by measured times, where there are any
+  std::unique_ptr<Target> target_;
+  PoolOptions pool_options_;
+  Pool pool_;
+  std::vector<Baseline> baselines_;
+  std::vector<TransferGuess> guesses_;
+  Places places_;
+  std::vector<Candidate> for_shared_links_;
+  std::unique_ptr<Resume> resume_;
+};
+
+}  // namespace millrace

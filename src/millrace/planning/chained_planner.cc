@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/planning/chained_planner.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace millrace {
+namespace {
+
+class ChainedPlanner final : public Planner {
+ public:
+  ChainedPlanner(std::string name, std::vector<std::shared_ptr<const Planner>> planners)
+      : Planner({.name = std::move(name)}), planners_(std::move(planners)) {}
+
+  // As few as suits the dearest of them.
+  std::int64_t SamplesFor(const PlanningProblem& problem, std::int64_t wanted) const override {
+    std::int64_t fewest = wanted;
+    for (const auto& planner : planners_) fewest = std::min(fewest, planner->SamplesFor(problem, wanted));
+    return fewest;
+  }
+
+  void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
+               const Offer& offer) const override {
+    for (std::size_t i = 0; i < planners_.size(); ++i) {
+      Random own = random.Fork(i);
+      planners_[i]->Propose(problem, budget, own, offer);
+    }
+  }
+
+ private:
+  std::vector<std::shared_ptr<const Planner>> planners_;
+};
+
+}  // namespace
+
+std::unique_ptr<Planner> MakeChainedPlanner(std::string name, std::vector<std::shared_ptr<const Planner>> planners) {
+  return std::make_unique<ChainedPlanner>(std::move(name), std::move(planners));
+}
+
+}  // namespace millrace

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+// What a caller may want to know of a planner before it asks for plans.
+namespace millrace {
+
+// A number, or several, that a planner can be told when it is made: a command-line flag of its name.
+struct PlannerOption {
+  std::string name;     // "temperature"
+  std::string meaning;  // one line
+  double least = 0;     // smallest and largest value it takes
+  double most = 0;
+  std::string usual = {};  // what holds without it, for people: "0.01,0.04"
+  bool several = false;    // a list of numbers
+};
+
+struct PlannerTraits {
+  std::string name;                // as flags and files say it, "heft"
+  std::string meaning = {};        // one line for people
+  bool one_answer = false;         // offers one plan whatever the budget, at about the cost of a few simulations
+  bool takes_samples = false;      // Budget::samples says how many plans it makes
+  bool takes_iterations = false;   // Budget::iterations says how long it searches
+  bool chooses_fusion = false;     // plans for problems where fusion is open
+  bool learned = false;            // its plans depend on weights
+  std::int64_t usual_samples = 1;  // asked for where nobody says how many
+  bool in_pool = true;             // one of those a pool is made of unless methods are named
+  // Groups and edges of the largest problem it is worth asking in a pool.
+  std::int64_t most_pool_visits = std::numeric_limits<std::int64_t>::max();
+  std::vector<PlannerOption> options = {};
+};
+
+}  // namespace millrace

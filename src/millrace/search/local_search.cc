@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/search/local_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "millrace/errors/interrupt.h"
+#include "millrace/planning/course.h"
+#include "millrace/search/live_plan.h"
+#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/timeline.h"
+
+namespace millrace {
+
+struct LocalSearch::Workspace {
+  explicit Workspace(const CostedGraph& graph) : costed(graph), plan(graph), simulator(graph) {}
+
+  bool Fits() {
+    if (!costed.limited_memory) return true;
+    simulator.Run(plan.assignment(), timeline);
+    return millrace::Fits(costed, PeakMemory(costed, plan.assignment(), timeline));
+  }
+
+  const CostedGraph& costed;
+  LivePlan plan;
+  Simulator simulator;
+  Timeline timeline;
+};
+
+LocalSearch::LocalSearch(const CostedGraph& costed)
+    : costed_(costed), workspace_(costed.num_groups > 0 ? std::make_unique<Workspace>(costed) : nullptr) {}
+
+LocalSearch::~LocalSearch() = default;
+
+RatedAssignment LocalSearch::Improve(Assignment start, const LocalSearchOptions& options, Random& random) {
+  constexpr std::int64_t kStepsBetweenLooks = 64;  // at the clock, the temperature and Ctrl-C
+  changes_tried_ = 0;
+  if (workspace_ == nullptr) return {};
+  LivePlan& plan = workspace_->plan;
+  plan.Start(std::move(start));
+  Moves moves(plan, options.moves);
+  std::optional<std::int64_t> iterations = options.iterations;
+  if (!iterations && !options.seconds) iterations = options.iterations_per_group * costed_.num_groups;
+  const Course course(iterations, options.seconds);
+  RatedAssignment best{plan.assignment(), plan.makespan()};
+  bool fits = workspace_->Fits();
+  bool best_fits = fits;
+  const double share = plan.makespan() / costed_.num_groups;
+  const double first = options.first_annealing_temperature * share;
+  // A geometric fall does not reach 0.
+  const double last = std::clamp(options.last_annealing_temperature * share, 1e-9 * first, first);
+  const double cooling = first > 0 ? std::log(last / first) : 0.0;
+  double temperature = first;
+  const std::int64_t most = iterations.value_or(std::numeric_limits<std::int64_t>::max());
+  for (std::int64_t iteration = 0; iteration < most; ++iteration) {
+    if (iteration % kStepsBetweenLooks == 0) {
+      StopIfInterrupted();
+      const double done = course.Done(iteration);
+      if (done >= 1) break;
+      temperature = first * std::exp(cooling * done);
+      moves.Refresh();
+    }
+    ++changes_tried_;
+    moves.Draw(random);
+    if (!plan.changed()) continue;
+    // A plan as fast but for rounding is as good.
+    const double limit = plan.makespan() * (1 + 1e-12) - temperature * std::log(1.0 - random.Uniform());
+    const bool taken = plan.Price(limit) <= limit;
+    const bool now_fits = taken && workspace_->Fits();
+    if (!taken || (fits && !now_fits)) {
+      plan.TakeBack();
+      continue;
+    }
+    plan.Keep();
+    fits = now_fits;
+    if ((fits && !best_fits) || (fits == best_fits && plan.makespan() < best.makespan)) {
+      best.assignment = plan.assignment();
+      best.makespan = plan.makespan();
+      best_fits = fits;
+    }
+  }
+  return best;
+}
+
+}  // namespace millrace

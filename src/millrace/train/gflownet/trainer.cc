@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/train/gflownet/trainer.h"
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "millrace/errors/errors.h"
+#include "millrace/gflownet/environment/backward.h"
+#include "millrace/gflownet/policy/learned_policy.h"
+#include "millrace/gflownet/policy/message_passing.h"
+#include "millrace/gflownet/policy/topoformer.h"
+#include "millrace/plan/hash.h"
+#include "millrace/planning/deadline.h"
+#include "millrace/planning/parallel.h"
+#include "millrace/train/gflownet/batch.h"
+#include "millrace/train/gflownet/demonstrations.h"
+#include "millrace/train/gflownet/learner.h"
+#include "millrace/train/gflownet/update.h"
+
+namespace millrace {
+namespace {
+
+// Independent streams of one seed.
+enum TrainingStream : std::uint64_t { kWeights, kDemonstrations, kUpdates };
+
+double Falling(double from, double to, double progress) { return from + (to - from) * progress; }
+
+std::string Fingerprint(const std::vector<ComputationGraph>& graphs) {
+  std::string text;
+  for (const ComputationGraph& graph : graphs) {
+    if (!text.empty()) text += ' ';
+    text += GraphHash(graph);
+  }
+  return text;
+}
+
+class GFlowNetTraining final : public TrainingLoop {
+ public:
+  GFlowNetTraining(const GFlowNetTrainerOptions& options, const std::optional<Checkpoint>& resume,
+                   GFlowNetObserver& observer)
+      : TrainingLoop(options, kGFlowNetCheckpoint,
+                     {.settings = SettingsJson(options.settings), .trained_on = Fingerprint(options.graphs)}, resume),
+        options_(options),
+        settings_(ParseSettings<GFlowNetSettings>(state().settings)),
+        random_(state().seed),
+        objective_(MakeObjective(settings_.objective, settings_.objective_settings)),
+        problems_(settings_.problems, options.graphs),
+        demonstrations_(problems_, settings_.demonstration_problems,
+                        static_cast<std::int64_t>(settings_.demonstration_visits), random_.Fork(kDemonstrations)),
+        learner_(StartWeights(), {.log_partition = objective_->wants_log_partition(),
+                                  .entropy = objective_->wants_entropy(),
+                                  .average_decay = settings_.average_decay,
+                                  .gradient_limit = settings_.gradient_limit,
+                                  .threads = options.torch_threads}),
+        grid_(MakeValidationGrid(settings_.validation_graphs)),
+        observer_(observer) {}
+
+  TrainingSummary Run() { return RunToEnd(settings_.updates, settings_.validate_every); }
+
+ private:
+  Learner& learner() override { return learner_; }
+
+  Weights StartWeights() const {
+    if (options_.start) {
+      CheckEncoder(*options_.start);
+      return *options_.start;
+    }
+    Random random = random_.Fork(kWeights);
+    if (settings_.encoder != "topoformer") return InitialMessagePassingWeights(random);
+    return InitialTopoformerWeights(Encodes::kState, random,
+                                    settings_.backward == "learned" ? Backward::kLearned : Backward::kUniform);
+  }
+
+  // Throws InvalidInput where the weights to start from are of another network than the settings.
+  void CheckEncoder(const Weights& start) const {
+    const bool learned = start.metadata.contains("backward");
+    const auto stated = start.metadata.find("architecture");
+    if (stated != start.metadata.end() && stated->second == settings_.encoder &&
+        learned == (settings_.backward == "learned"))
+      return;
+    throw InvalidInput("the weights to start from are of another network than the settings ask for: encoder " +
+                       settings_.encoder + ", backward " + settings_.backward);
+  }
+
+  // What sampled batches and demonstrations have in common.
+  BatchSettings HowToRecord() const {
+    return {.trajectories = settings_.trajectories,
+            .recorded_share = settings_.recorded_share,
+            .most_recorded_steps = settings_.most_recorded_steps,
+            .reward = RewardFormNamed(settings_.reward),
+            .states = settings_.encoder == "topoformer",
+            .removals = settings_.backward == "learned"};
+  }
+
+  // The batch of one problem, sampled from the policy.
+  void Sample(const Policy& policy, Random random, TrajectoryBatch& batch) const {
+    const std::unique_ptr<Problem> problem = problems_.Draw(random);
+    const Environment& environment = problem->environment();
+    const double temperature = LogUniform(settings_.lowest_temperature, settings_.highest_temperature, random);
+    BatchSettings how = HowToRecord();
+    how.epsilon = settings_.epsilon;
+    SampleBatch(environment, *policy.Prepare(environment, temperature), temperature, how, random, batch);
+  }
+
+  // Ways to build a plan to imitate.
+  void Demonstrate(const Policy& policy, Random random, TrajectoryBatch& batch) {
+    const Demonstration& demonstration =
+        demonstrations_.Get(static_cast<int>(random.Below(static_cast<std::uint64_t>(demonstrations_.size()))));
+    const Environment& environment = demonstration.problem->environment();
+    const double temperature =
+        LogUniform(settings_.lowest_temperature, settings_.highest_demonstration_temperature, random);
+    std::vector<std::vector<Action>> actions;
+    actions.reserve(static_cast<std::size_t>(settings_.demonstration_trajectories));
+    for (int i = 0; i < settings_.demonstration_trajectories; ++i) {
+      actions.push_back(DrawTrajectory(demonstration.problem->costed(), demonstration.assignment, random));
+    }
+    MakeDemonstrationBatch(environment, *policy.Prepare(environment, temperature), temperature, actions, HowToRecord(),
+                           random, batch);
+  }
+
+  void Update() override {
+    const Deadline clock;
+    const double progress = Progress();
+    const double demonstration_weight =
+        Falling(settings_.demonstration_weight, settings_.last_demonstration_weight, progress);
+    const bool demonstrated = demonstration_weight > 0;
+    const bool only_demonstrations = demonstrated && progress < settings_.demonstration_progress;
+    const int sampled = only_demonstrations ? 0 : settings_.graphs_per_update;
+    const int demonstrations = only_demonstrations ? settings_.graphs_per_update : demonstrated ? 1 : 0;
+    const std::unique_ptr<Policy> policy = MakeLearnedPolicy(learner_.weights());
+    const Random random = random_.Fork(kUpdates).Fork(static_cast<std::uint64_t>(state().update));
+    std::vector<TrajectoryBatch> batches(static_cast<std::size_t>(sampled + demonstrations));
+    RunInParallel(sampled + demonstrations, options_.threads, [&](int i) {
+      TrajectoryBatch& batch = batches[static_cast<std::size_t>(i)];
+      const Random stream = random.Fork(static_cast<std::uint64_t>(i));
+      if (i < sampled) {
+        Sample(*policy, stream, batch);
+      } else {
+        Demonstrate(*policy, stream, batch);
+      }
+    });
+    const double rollout_seconds = clock.Elapsed();
+
+    report_ = {};
+    report_.learning_rate = Falling(settings_.learning_rate, settings_.last_learning_rate, progress);
+    const UpdateResult result =
+        UpdateLearner(batches, *objective_, demonstration_weight, report_.learning_rate, progress, learner_);
+    report_.loss = result.loss;
+    report_.gradient_norm = result.gradient_norm;
+    report_.demonstration_log_probability = result.demonstration_log_probability;
+    double plans = 0;
+    for (const TrajectoryBatch& batch : batches) {
+      plans += static_cast<double>(batch.sampled.log_reward.size());
+      if (batch.demonstration) continue;
+      report_.mean += batch.mean_ratio / sampled;
+      report_.best += batch.best_ratio / sampled;
+    }
+    report_.plans_per_second = plans / rollout_seconds;
+    rollout_seconds_ += rollout_seconds;
+    learner_seconds_ += clock.Elapsed() - rollout_seconds;
+    ++updates_here_;
+  }
+
+  void ReportUpdate() override {
+    const double spent = SecondsHere();
+    report_.update = state().update;
+    report_.seconds = Seconds();
+    report_.updates_per_second = static_cast<double>(updates_here_) / spent;
+    report_.rollout_share = rollout_seconds_ / spent;
+    report_.learner_share = learner_seconds_ / spent;
+    observer_.OnUpdate(report_);
+  }
+
+  double Validate(const Weights& average) override {
+    scores_ = millrace::Validate(*MakeLearnedPolicy(average), grid_, settings_.validation_temperatures,
+                                 settings_.validation_samples, options_.threads);
+    return Overall(scores_).best;
+  }
+
+  void ReportValidation(bool kept) override {
+    report_.update = state().update;
+    report_.seconds = Seconds();
+    observer_.OnValidation(report_, scores_, kept);
+  }
+
+  // Weights without a "reward" were trained by the size-scaled one.
+  void Describe(std::map<std::string, std::string>& metadata) const override {
+    metadata["lowest_temperature"] = fmt::format("{}", settings_.lowest_temperature);
+    metadata["highest_temperature"] = fmt::format("{}", settings_.highest_temperature);
+    metadata.erase("reward");
+    if (RewardFormNamed(settings_.reward) != RewardForm::kSizeScaled) metadata["reward"] = settings_.reward;
+  }
+
+  const GFlowNetTrainerOptions& options_;
+  GFlowNetSettings settings_;
+  Random random_;
+  std::unique_ptr<Objective> objective_;
+  ProblemSource problems_;
+  DemonstrationPool demonstrations_;
+  GFlowNetLearner learner_;
+  std::vector<ValidationCell> grid_;
+  GFlowNetObserver& observer_;
+  GFlowNetReport report_;
+  std::vector<ValidationScore> scores_;  // of the last validation
+  double rollout_seconds_ = 0;
+  double learner_seconds_ = 0;
+  std::int64_t updates_here_ = 0;
+};
+
+}  // namespace
+
+const CheckpointKind kGFlowNetCheckpoint = {
+    .format = "millrace.checkpoint", .trained_on = "graphs", .check = [](const Checkpoint& checkpoint) {
+      ParseSettings<GFlowNetSettings>(checkpoint.settings);
+    }};
+
+TrainingSummary TrainGFlowNet(const GFlowNetTrainerOptions& options, const std::optional<Checkpoint>& resume,
+                              GFlowNetObserver& observer) {
+  return GFlowNetTraining(options, resume, observer).Run();
+}
+
+}  // namespace millrace

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "millrace/network/weights.h"
+#include "millrace/train/go/problem.h"
+
+// What a training of GO remembers of its problems beside its weights, and the part of a checkpoint that keeps it.
+namespace millrace {
+
+struct GoProblemMemory {
+  KnownDecisions best;
+  std::int64_t searches = 0;      // for demonstrations
+  std::vector<double> baselines;  // moving mean reward, by iteration; empty before the first sample
+  double deviation = 0;           // moving deviation from it
+};
+
+struct GoMemory {
+  std::int64_t evaluations = 0;  // of plans
+  std::vector<GoProblemMemory> problems;
+};
+
+Weights MemoryPart(const GoMemory& memory);
+GoMemory MemoryOf(const Weights& part);  // throws InvalidInput where it is none
+
+}  // namespace millrace
