@@ -266,6 +266,7 @@ Json DescribePlan(const PlanRecord& record) {
           {"machine", record.machine.name},
           {"method", record.method},
           {"seed", record.seed},
+          {"proxy", NameOf(record.proxy)},
           {"proxy_seconds", record.proxy_seconds},
           {"target_seconds", record.target_seconds ? Json(*record.target_seconds) : Json()},
           {"ops", all_ops},

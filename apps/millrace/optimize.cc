@@ -87,6 +87,7 @@ void AddOptimize(CommandLine& line) {
   OptimizeOptions& optimize = options->optimize;
   verb->add_option("MODEL", options->model, "ONNX model, or a graph with a sim: or cmd: target")->required();
   verb->add_option("--machine", options->machine, "Preset or machine file")->capture_default_str();
+  AddProxyOption(*verb, options->optimize.proxy);
   verb->add_option("--target", optimize.target,
                    "What plans are measured on: cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE")
       ->capture_default_str();

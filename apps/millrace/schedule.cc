@@ -32,6 +32,7 @@ struct ScheduleOptions {
   std::string graph;
   std::string machine = "this";
   std::string method = "heft";
+  std::optional<Proxy> proxy;
   std::string output;
   std::optional<std::string> fusion;
   std::optional<std::int64_t> samples;
@@ -105,6 +106,7 @@ void Print(const CommandLine& line, const Outcome& outcome, const std::string& o
   const double gap = Gap(makespan, outcome.lower_bound);
   if (line.common.json) {
     PrintJson({{"method", outcome.record.method},
+               {"proxy", NameOf(outcome.record.proxy)},
                {"makespan_seconds", makespan},
                {"lower_bound_seconds", outcome.lower_bound},
                {"samples", outcome.samples},
@@ -142,7 +144,8 @@ int Schedule(const CommandLine& line, const ScheduleOptions& options) {
   const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
   const Machine machine = LoadMachine(options.machine);
   const Deadline clock;
-  const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(loaded.graph, machine);
+  const Proxy proxy = options.proxy.value_or(UsualProxy(machine));
+  const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(loaded.graph, machine, proxy);
   const Random random(line.common.seed);
   Outcome outcome = FindPlan(*model, machine, options, *planner, random);
   outcome.fusion_free_bound = FusionFreeBound(loaded.graph, machine);
@@ -150,6 +153,7 @@ int Schedule(const CommandLine& line, const ScheduleOptions& options) {
   outcome.record.graph_name = loaded.graph.name();
   outcome.record.graph_hash = GraphHash(loaded.graph);
   outcome.record.machine = machine;
+  outcome.record.proxy = proxy;
   outcome.record.method = options.method;
   outcome.record.seed = line.common.seed;
   StopIfInterrupted();
@@ -218,6 +222,7 @@ void AddSchedule(CommandLine& line) {
   verb->add_option("GRAPH", options->graph, "Graph or model file")->required();
   verb->add_option("--machine", options->machine, "Machine file or preset")->capture_default_str();
   verb->add_option("--method", options->method, "Which method, see below")->capture_default_str();
+  AddProxyOption(*verb, options->proxy);
   verb->footer([options] { return HelpOfMethod(options->method); });
   verb->add_option("-o,--output", options->output, "Write the plan here");
   verb->add_option("--fusion", options->fusion,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,13 @@ struct SimulateOptions {
   std::string graph;
   std::string machine;
   std::string plan;
+  std::optional<Proxy> proxy;
   bool gantt = false;
 };
 
 struct Simulation {
   Machine machine;
+  Proxy proxy = Proxy::kLinear;
   Plan plan;
   Timeline timeline;
   std::vector<double> peak_by_device;
@@ -35,7 +38,8 @@ struct Simulation {
 };
 
 Simulation Simulate(const ComputationGraph& graph, PlanRecord record) {
-  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, record.machine), record.plan.groups);
+  const CostedGraph costed =
+      MakeCostedGraph(*MakeAnalyticCostModel(graph, record.machine, record.proxy), record.plan.groups);
   const Assignment assignment{record.plan.placement, record.plan.sequence};
   Simulation simulation;
   simulation.timeline = MakeTimeline(costed, assignment);
@@ -44,6 +48,7 @@ Simulation Simulate(const ComputationGraph& graph, PlanRecord record) {
     simulation.peak_by_device.push_back(peaks[static_cast<std::size_t>(memory)]);
   simulation.feasible = Fits(costed, peaks);
   simulation.lower_bound = LowerBound(costed);
+  simulation.proxy = record.proxy;
   simulation.machine = std::move(record.machine);
   simulation.plan = std::move(record.plan);
   return simulation;
@@ -58,6 +63,7 @@ void PrintAsJson(const Simulation& simulation) {
   }
   const double makespan = simulation.timeline.makespan;
   PrintJson({{"makespan_seconds", makespan},
+             {"proxy", NameOf(simulation.proxy)},
              {"feasible", simulation.feasible},
              {"peak_memory_bytes", simulation.peak_by_device},
              {"groups", std::move(groups)},
@@ -112,7 +118,9 @@ int Simulate(const CommandLine& line, const SimulateOptions& options) {
   PlanReading reading;
   reading.dimensions = line.common.dimensions;
   if (!options.machine.empty()) reading.machine = LoadMachine(options.machine);
-  const Simulation simulation = Simulate(loaded.graph, LoadPlan(options.plan, loaded.graph, reading));
+  PlanRecord record = LoadPlan(options.plan, loaded.graph, reading);
+  if (options.proxy) record.proxy = *options.proxy;
+  const Simulation simulation = Simulate(loaded.graph, std::move(record));
   if (line.common.json) {
     PrintAsJson(simulation);
     return 0;
@@ -135,6 +143,7 @@ void AddSimulate(CommandLine& line) {
   verb->add_option("GRAPH", options->graph, "Graph or model file the plan was made for")->required();
   verb->add_option("--machine", options->machine, "Machine file or preset, in place of the one the plan names");
   verb->add_option("--plan", options->plan, "Plan file, or an .onnx that carries a plan")->required();
+  AddProxyOption(*verb, options->proxy);
   verb->add_flag("--gantt", options->gantt, "Also draw when each device is busy");
 }
 

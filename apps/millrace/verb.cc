@@ -52,6 +52,14 @@ CLI::App* AddVerb(CommandLine& line, const std::string& name, const std::string&
   return verb;
 }
 
+void AddProxyOption(CLI::App& verb, std::optional<Proxy>& proxy) {
+  verb.add_option_function<std::string>(
+          "--proxy", [&proxy](const std::string& name) { proxy = ProxyNamed(name); },
+          "What plans are judged by: linear, or contended, where links that share a channel wait for each other "
+          "(without it contended where the machine names channels; where a plan is given, its own)")
+      ->check(CLI::IsMember({"linear", "contended"}));
+}
+
 int ThreadsOf(const CommonOptions& common) { return common.threads > 0 ? common.threads : UsableProcessors(); }
 
 void AddVerbs(CommandLine& line) {

@@ -6,9 +6,11 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "millrace/formats/load.h"
+#include "millrace/machine/proxy.h"
 
 // What every verb shares: its flags, how it prints, how it ends.
 namespace millrace::cli {
@@ -58,6 +60,9 @@ void AddVerbs(CommandLine& line);
 
 // Help and version go to stdout with exit code 0; a usage error is one line on stderr and exit code 2.
 int ExplainUsage(const CommandLine& line, const CLI::ParseError& error);
+
+// The flag --proxy; empty where it is not given.
+void AddProxyOption(CLI::App& verb, std::optional<Proxy>& proxy);
 
 // Loads a graph and prints its warnings to stderr.
 LoadedGraph LoadWithWarnings(const CommandLine& line, const std::string& path);

@@ -156,6 +156,37 @@ TEST_F(Command, DrawsPlansOfUntrainedPlannersInAnyBuild) {
   }
 }
 
+TEST_F(Command, JudgesPlansByTheProxyOfTheMachineUnlessAnotherIsNamed) {
+  Do("generate layered --ops 60 --ccr 4 -o g.json");
+  Json machine{{"format", "millrace.machine"}, {"version", 1}, {"name", "bus"}, {"links", Json::array()}};
+  for (int d = 0; d < 3; ++d) {
+    machine["devices"].push_back({{"name", "d"},
+                                  {"kind", "gpu"},
+                                  {"units", {d}},
+                                  {"flops_per_second", 1e12},
+                                  {"memory_bandwidth", 1e11},
+                                  {"launch_seconds", 0}});
+    for (int to = 0; to < 3; ++to) {
+      if (to == d) continue;
+      machine["links"].push_back({{"from", d}, {"to", to}, {"latency_seconds", 0}, {"bandwidth", 4e9}, {"channel", 0}});
+    }
+  }
+  Write("bus.json", machine.dump());
+  const auto makespan = [this](const std::string& words) { return Do(words).json()["makespan_seconds"].get<double>(); };
+  for (const char* method : {"heft", "anneal --iterations 2000", "brkga --iterations 500"}) {
+    const std::string schedule =
+        std::string("schedule g.json --machine bus.json --json -o plan.json --method ") + method;
+    const double contended = makespan(schedule);
+    EXPECT_EQ(Json::parse(ContentOf(Path("plan.json")))["proxy"], "contended");
+    EXPECT_EQ(makespan("simulate g.json --plan plan.json --json"), contended);
+    EXPECT_LT(makespan("simulate g.json --plan plan.json --json --proxy linear"), contended);
+    makespan(schedule + " --proxy linear");
+    EXPECT_EQ(Json::parse(ContentOf(Path("plan.json")))["proxy"], "linear");
+    EXPECT_GT(makespan("simulate g.json --plan plan.json --json --proxy contended"), contended) << method;
+  }
+  Refuses("schedule g.json --machine bus.json --proxy slow", "--proxy");
+}
+
 TEST_F(Command, LetsAMethodChooseFusionOnlyWhereNoneIsNamed) {
   Do("generate squeezenet --image 64 --seed 2 -o m.onnx");
   const auto groups = [this](const std::string& words) {

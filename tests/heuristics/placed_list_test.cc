@@ -8,6 +8,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/plan/verify.h"
+#include "tests/reference/costed_problem.h"
 #include "tests/reference/random_problem.h"
 
 namespace millrace {
@@ -105,6 +106,28 @@ TEST(PlacedList, WithoutPrioritiesTheFirstReadyGoesFirst) {
                              std::vector<double>(static_cast<std::size_t>(problem.costed.num_groups), 7.0))
                   .assignment);
   }
+}
+
+// With a memory for each device, groups that take time and no ties, nothing is left to guess.
+TEST(PlacedList, UnderTheContendedProxyStartsEveryGroupWhenTheSimulatorDoes) {
+  Random random(9);
+  testing::RandomProblemOptions options;
+  options.gangs = false;
+  int slower_than_linear = 0;
+  for (int round = 0; round < 200; ++round) {
+    const testing::CostedProblem problem(random, options, Proxy::kContended);
+    CostedGraph costed = problem.costed;
+    for (double& seconds : costed.seconds) seconds += random.Uniform(0.5, 1);
+    std::vector<double> priorities(static_cast<std::size_t>(costed.num_groups));
+    for (double& priority : priorities) priority = random.Uniform();
+    const PlacedSchedule schedule = SchedulePlaced(costed, problem.Start(random).placement, priorities);
+    const Plan plan{costed.groups, schedule.assignment.placement, schedule.assignment.sequence};
+    ASSERT_EQ(WhyNotValid(problem.graph, problem.machine, plan), std::nullopt);
+    ASSERT_EQ(MakeTimeline(costed, schedule.assignment).start, schedule.timeline.start);
+    costed.topology.proxy = Proxy::kLinear;
+    slower_than_linear += MakeTimeline(costed, schedule.assignment).makespan < schedule.timeline.makespan ? 1 : 0;
+  }
+  EXPECT_GT(slower_than_linear, 20);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ const Signatures kExpected = {
     {"go without priority", 0x2d393c6a340f8dcf},
     {"go without fusion", 0xf72723024e0905e7},
     {"pool", 0x820419815fdae7bb},
-    {"optimize: shared links", 0xf030ce4d81f407a5},
+    {"optimize: shared links", 0x2f9659562dd6d007},
     {"optimize: gang", 0xf88cde41eb004924},
     {"optimize: colocations, layers, fusion", 0xf3df71d025a786e6},
 };

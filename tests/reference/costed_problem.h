@@ -12,10 +12,10 @@ namespace millrace::testing {
 
 // A random graph on a random machine, with random groups priced. Stays where it is made.
 struct CostedProblem {
-  explicit CostedProblem(Random& random, const RandomProblemOptions& options = {})
+  explicit CostedProblem(Random& random, const RandomProblemOptions& options = {}, Proxy proxy = Proxy::kLinear)
       : graph(RandomGraph(random, options)),
         machine(RandomMachine(random, options)),
-        model(MakeAnalyticCostModel(graph, machine)),
+        model(MakeAnalyticCostModel(graph, machine, proxy)),
         costed(MakeCostedGraph(*model, RandomGroups(random, graph))) {}
   CostedProblem(const CostedProblem&) = delete;
   CostedProblem& operator=(const CostedProblem&) = delete;

@@ -23,13 +23,12 @@ TEST(AccountOf, TellsTheTimelineOfTheProxyOrThatOfSharedLinks) {
   Candidate candidate;
   candidate.plan = {costed.groups, assignment.placement, assignment.sequence};
   const PlanAccount alone = AccountOf("heft", candidate, graph, machine);
-  const PlanAccount shared = AccountOf("heft", candidate, graph, machine, true);
+  const PlanAccount shared = AccountOf("heft", candidate, graph, machine, Proxy::kContended);
   EXPECT_EQ(alone.timeline.makespan, MakeTimeline(costed, assignment).makespan);
   EXPECT_EQ(shared.timeline.makespan, ContendedTimeline(costed, assignment).makespan);
   EXPECT_LT(alone.timeline.makespan, shared.timeline.makespan);
-  EXPECT_EQ(alone.peak_memory, shared.peak_memory);
-  EXPECT_FALSE(alone.shared_links);
-  EXPECT_TRUE(shared.shared_links);
+  EXPECT_EQ(alone.proxy, Proxy::kLinear);
+  EXPECT_EQ(shared.proxy, Proxy::kContended);
 }
 
 TEST(AccountsOf, FollowTheTarget) {
@@ -42,7 +41,10 @@ TEST(AccountsOf, FollowTheTarget) {
         MakeCostedGraph(*MakeAnalyticCostModel(result.graph, result.machine), SingleOpGroups(result.graph));
     const Assignment assignment = ScheduleSequential(costed).assignment;
     result.best.plan = {costed.groups, assignment.placement, assignment.sequence};
-    EXPECT_EQ(AccountsOf(result).front().shared_links, shared);
+    const PlanAccount account = AccountsOf(result).front();
+    EXPECT_EQ(account.of_target, shared);
+    EXPECT_EQ(account.proxy == Proxy::kContended, shared);
+    EXPECT_EQ(account.peak_memory, AccountOf("best", result.best, result.graph, result.machine).peak_memory);
   }
 }
 

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "millrace/cost/analytic_cost.h"
-#include "tests/reference/random_problem.h"
+#include "tests/reference/costed_problem.h"
 
 namespace millrace {
 namespace {
@@ -151,6 +151,28 @@ TEST(ContendedTimeline, EqualsASlowClockOnRandomProblems) {
     ASSERT_EQ(fast.finish, slow.finish);
     ASSERT_EQ(fast.makespan, slow.makespan);
   }
+}
+
+TEST(ContendedTimeline, IsWhatTheSimulatorGivesWhereTheProxyIsContended) {
+  Random random(5);
+  int different = 0;
+  for (int round = 0; round < 100; ++round) {
+    const testing::CostedProblem problem(random, {}, Proxy::kContended);
+    CostedGraph linear = problem.costed;
+    linear.topology.proxy = Proxy::kLinear;
+    Simulator simulator(problem.costed);
+    Timeline timeline;
+    for (int plan = 0; plan < 3; ++plan) {
+      const Assignment assignment = problem.Start(random);
+      const Timeline contended = ContendedTimeline(linear, assignment);
+      simulator.Run(assignment, timeline);
+      ASSERT_EQ(timeline.start, contended.start);
+      ASSERT_EQ(timeline.finish, contended.finish);
+      ASSERT_EQ(simulator.Makespan(assignment), contended.makespan);
+      different += contended.makespan != Simulator(linear).Makespan(assignment) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(different, 50);
 }
 
 TEST(ContendedTimeline, IsTheLinearOneWhereTransfersAreFree) {

@@ -11,8 +11,9 @@ namespace {
 
 class AnalyticCostModel final : public CostModel {
  public:
-  AnalyticCostModel(const ComputationGraph& graph, const Machine& machine)
+  AnalyticCostModel(const ComputationGraph& graph, const Machine& machine, Proxy proxy)
       : graph_(graph), devices_(machine.devices), topology_(MakeTopology(machine)) {
+    topology_.proxy = proxy;
     for (const GroupTime& entry : graph.group_seconds()) stated_groups_[entry.ops] = &entry.seconds;
   }
 
@@ -84,7 +85,7 @@ class AnalyticCostModel final : public CostModel {
 
 class UnitCostModel final : public CostModel {
  public:
-  UnitCostModel(const ComputationGraph& graph, const Machine& machine) : analytic_(graph, machine) {}
+  UnitCostModel(const ComputationGraph& graph, const Machine& machine) : analytic_(graph, machine, Proxy::kLinear) {}
   double GroupSeconds(std::span<const OpId> ops, int device) const override {
     return analytic_.GroupSeconds(ops, device) == kCannotRun ? kCannotRun : 1.0;
   }
@@ -101,8 +102,8 @@ std::unique_ptr<CostModel> MakeUnitCostModel(const ComputationGraph& graph, cons
   return std::make_unique<UnitCostModel>(graph, machine);
 }
 
-std::unique_ptr<CostModel> MakeAnalyticCostModel(const ComputationGraph& graph, const Machine& machine) {
-  return std::make_unique<AnalyticCostModel>(graph, machine);
+std::unique_ptr<CostModel> MakeAnalyticCostModel(const ComputationGraph& graph, const Machine& machine, Proxy proxy) {
+  return std::make_unique<AnalyticCostModel>(graph, machine, proxy);
 }
 
 }  // namespace millrace

@@ -13,7 +13,9 @@ namespace millrace {
 // the distinct tensors those ops read that the group did not make, the tensors they make that have a reader outside
 // the group or none, and their weights; a one-op group with bytes_accessed uses that instead.
 //
-// The graph must outlive the model; the machine is copied. Source: Williams, Waterman, Patterson, "Roofline", 2009.
-std::unique_ptr<CostModel> MakeAnalyticCostModel(const ComputationGraph& graph, const Machine& machine);
+// `proxy` says by which timeline plans under this model are judged. The graph must outlive the model; the machine is
+// copied. Source: Williams, Waterman, Patterson, "Roofline", 2009.
+std::unique_ptr<CostModel> MakeAnalyticCostModel(const ComputationGraph& graph, const Machine& machine,
+                                                 Proxy proxy = Proxy::kLinear);
 
 }  // namespace millrace

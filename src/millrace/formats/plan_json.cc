@@ -41,6 +41,11 @@ PlanRecord ParsePlanJson(std::string_view text) {
   if (const auto hash = root.Optional("graph_hash")) record.graph_hash = hash->Text();
   if (const auto method = root.Optional("method")) record.method = method->Text();
   if (const auto seed = root.Optional("seed")) record.seed = seed->Unsigned();
+  if (const auto name = root.Optional("proxy")) {
+    const std::optional<Proxy> proxy = ProxyNamed(name->Text());
+    if (!proxy) name->Refuse("is neither \"linear\" nor \"contended\"");
+    record.proxy = *proxy;
+  }
   if (const auto seconds = root.Optional("proxy_seconds")) record.proxy_seconds = seconds->Cost();
   if (const auto seconds = root.Optional("target_seconds")) record.target_seconds = seconds->Cost();
   return record;
@@ -65,6 +70,7 @@ std::string PlanJson(const PlanRecord& record) {
   out += ",\n";
   AppendJsonMember(out, "sequence", record.plan.sequence);
   out += ",\n";
+  AppendJsonMember(out, "proxy", NameOf(record.proxy));
   AppendJsonMember(out, "proxy_seconds", record.proxy_seconds);
   if (record.target_seconds) AppendJsonMember(out, "target_seconds", *record.target_seconds);
   out += "}\n";

@@ -33,6 +33,7 @@ PartialSchedule::PartialSchedule(const CostedGraph& costed, Gaps gaps)
       colocation_seconds_[static_cast<std::size_t>(costed.colocation[g]) * devices + d] +=
           costed.seconds[g * devices + d];
   }
+  if (costed.topology.proxy == Proxy::kContended) channels_.emplace(costed);
   Clear();
 }
 
@@ -42,6 +43,7 @@ void PartialSchedule::Clear() {
   for (GapList& unit : units_) unit.Clear();
   unit_end_.assign(units_.size(), 0.0);
   memory_.Clear();
+  if (channels_) channels_->Clear();
   considered_ = -1;
   placement_.assign(groups, -1);
   start_.assign(groups, 0.0);
@@ -58,6 +60,7 @@ std::span<const std::int32_t> PartialSchedule::UnitsOf(int device) const {
 
 void PartialSchedule::Consider(int group) {
   considered_ = group;
+  if (channels_) return channels_->Arrivals(group, placement_, finish_, arrivals_);
   std::fill(arrivals_.begin(), arrivals_.end(), 0.0);
   const auto devices = static_cast<std::size_t>(costed_.num_devices);
   for (const GroupEdge& edge : costed_.Predecessors(group)) {
@@ -142,6 +145,7 @@ void PartialSchedule::Place(int device) {
   const std::int32_t colocation = costed_.colocation[group];
   if (colocation >= 0) colocation_device_[static_cast<std::size_t>(colocation)] = device;
   memory_.Place(considered_, device);
+  if (channels_) channels_->Reserve(considered_, device, placement_, finish_);
   placement_[group] = device;
   start_[group] = start;
   finish_[group] = finish;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
+#include "millrace/heuristics/channel_ledger.h"
 #include "millrace/heuristics/gap_list.h"
 #include "millrace/heuristics/memory_ledger.h"
 #include "millrace/plan/plan.h"
@@ -15,7 +17,8 @@
 namespace millrace {
 
 // An assignment with the makespan its maker expects. Under the linear proxy it takes no longer: a group never starts
-// later than planned, and sometimes earlier.
+// later than planned, and sometimes earlier. Under the contended one the makespan is an estimate: who gets a channel
+// first may differ.
 struct PlannedAssignment {
   Assignment assignment;
   double makespan = 0;
@@ -31,7 +34,7 @@ class PartialSchedule {
 
   void Clear();
 
-  // Makes `group` the one the next questions are about: works out when its inputs reach each device.
+  // Makes `group` the one the next questions are about: works out when its inputs reach each device, by the proxy.
   void Consider(int group);
   double Arrival(int device) const { return arrivals_[static_cast<std::size_t>(device)]; }
   std::span<const double> arrivals() const { return arrivals_; }
@@ -95,6 +98,7 @@ class PartialSchedule {
   std::vector<GapList> units_;
   std::vector<double> unit_end_;
   MemoryLedger memory_;
+  std::optional<ChannelLedger> channels_;  // where the proxy is the contended one
   int considered_ = -1;
   std::vector<double> arrivals_;
   std::vector<int> placement_;

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <tuple>
 #include <vector>
 
 #include "millrace/graph/index.h"
+#include "millrace/heuristics/group_tensors.h"
 #include "millrace/heuristics/upward_rank.h"
 
 namespace millrace {
@@ -25,7 +27,8 @@ struct Waiting {
   }
 };
 
-// Something happens at a cluster of devices: a group's inputs have arrived, or (group -1) units have become free.
+// Something happens at a cluster of devices: a group's inputs have arrived, or (group -1) units have become free. At
+// kChannels the group numbered by its place in the sequence has finished, and its tensors are sent.
 struct Event {
   double time = 0;
   std::int32_t cluster = 0;
@@ -35,6 +38,8 @@ struct Event {
     return std::tuple(time, cluster, group) > std::tuple(other.time, other.cluster, other.group);
   }
 };
+
+constexpr std::int32_t kChannels = -1;
 
 class Executor {
  public:
@@ -49,6 +54,7 @@ class Executor {
         queues_(Index(costed.num_devices)),
         devices_of_(Index(costed.topology.num_memories)) {
     for (int device = 0; device < costed.num_devices; ++device) devices_of_[Cluster(device)].push_back(device);
+    if (costed.topology.proxy == Proxy::kContended) ShareChannels();
     schedule_.assignment.placement.assign(placement.begin(), placement.end());
     schedule_.assignment.sequence.reserve(missing_.size());
     schedule_.timeline.start.resize(missing_.size());
@@ -57,12 +63,18 @@ class Executor {
 
   PlacedSchedule Run() {
     for (std::int32_t group = 0; group < costed_.num_groups; ++group) {
-      missing_[Index(group)] = static_cast<std::int32_t>(costed_.Predecessors(group).size());
+      missing_[Index(group)] =
+          static_cast<std::int32_t>(tensors_ ? InputsOf(group) : costed_.Predecessors(group).size());
       if (missing_[Index(group)] == 0) events_.push({0, ClusterOf(group), group});
     }
     while (!events_.empty()) {
       // Everything that happens at one time in one cluster is known before anything starts there.
       const Event first = events_.top();
+      if (first.cluster == kChannels) {
+        events_.pop();
+        SendAll(schedule_.assignment.sequence[Index(first.group)], first.time);
+        continue;
+      }
       while (!events_.empty() && events_.top().time == first.time && events_.top().cluster == first.cluster) {
         const std::int32_t group = events_.top().group;
         events_.pop();
@@ -113,6 +125,10 @@ class Executor {
     schedule_.timeline.makespan = std::max(schedule_.timeline.makespan, finish);
     for (const std::int32_t unit : UnitsOf(device)) unit_free_[Index(unit)] = finish;
     if (finish > now) events_.push({finish, static_cast<std::int32_t>(Cluster(device)), -1});
+    if (tensors_) {
+      events_.push({finish, kChannels, static_cast<std::int32_t>(schedule_.assignment.sequence.size()) - 1});
+      return;
+    }
     for (const GroupEdge& edge : costed_.Successors(group)) {
       double& arrival = arrival_[Index(edge.group)];
       arrival = std::max(arrival, finish + costed_.TransferSeconds(edge.bytes, device, placement_[Index(edge.group)]));
@@ -120,17 +136,77 @@ class Executor {
     }
   }
 
+  void ShareChannels() {
+    tensors_.emplace(costed_);
+    const std::vector<std::int32_t>& channel = costed_.topology.channel;
+    channel_free_.assign(Index(*std::max_element(channel.begin(), channel.end())) + 1, 0.0);
+    first_reader_.assign(devices_of_.size(), -1);
+  }
+
+  std::size_t InputsOf(std::int32_t group) const {
+    const std::span<const std::int32_t> read = tensors_->ReadBy(group);
+    return static_cast<std::size_t>(std::count_if(read.begin(), read.end(), [this](std::int32_t tensor) {
+      return costed_.tensors[Index(tensor)].producer >= 0;
+    }));
+  }
+
+  void Arrive(std::int32_t group, double time) {
+    double& arrival = arrival_[Index(group)];
+    arrival = std::max(arrival, time);
+    if (--missing_[Index(group)] == 0) events_.push({arrival, ClusterOf(group), group});
+  }
+
+  // Which reader in a memory is the first is not known yet; the one of the highest priority stands for it.
+  bool GoesBefore(std::int32_t a, std::int32_t b) const {
+    const double first = priorities_.empty() ? 0.0 : priorities_[Index(a)];
+    const double second = priorities_.empty() ? 0.0 : priorities_[Index(b)];
+    return first != second ? first > second : positions_[Index(a)] < positions_[Index(b)];
+  }
+
+  // As simulate/contention.h has it.
+  void SendAll(std::int32_t group, double time) {
+    const Topology& topology = costed_.topology;
+    const int from = placement_[Index(group)];
+    for (const std::int32_t made : tensors_->MadeBy(group)) {
+      const GroupTensor& tensor = costed_.tensors[Index(made)];
+      for (const std::int32_t reader : costed_.Readers(tensor)) {
+        if (topology.free[topology.Pair(from, placement_[Index(reader)])] != 0) {
+          Arrive(reader, time);
+          continue;
+        }
+        std::int32_t& first = first_reader_[Index(ClusterOf(reader))];
+        if (first < 0 || GoesBefore(reader, first)) first = reader;
+      }
+      for (std::size_t memory = 0; memory < first_reader_.size(); ++memory) {
+        if (first_reader_[memory] < 0) continue;
+        const int to = placement_[Index(first_reader_[memory])];
+        first_reader_[memory] = -1;
+        double& channel = channel_free_[Index(topology.channel[topology.Pair(from, to)])];
+        channel = std::max(channel, time) + costed_.TransferSeconds(tensor.bytes, from, to);
+        for (const std::int32_t reader : costed_.Readers(tensor)) {
+          const bool there = Index(ClusterOf(reader)) == memory;
+          if (there && topology.free[topology.Pair(from, placement_[Index(reader)])] == 0) Arrive(reader, channel);
+        }
+      }
+    }
+  }
+
   const CostedGraph& costed_;
   std::span<const int> placement_;
   std::span<const double> priorities_;
   std::vector<int> positions_;
-  std::vector<std::int32_t> missing_;  // by group: predecessors that have not started
+  std::vector<std::int32_t> missing_;  // by group: predecessors that have not started, or tensors not sent
   std::vector<double> arrival_;        // by group: of its inputs, of those known
   std::vector<double> unit_free_;
   std::vector<std::priority_queue<Waiting>> queues_;  // by device
   std::vector<std::vector<int>> devices_of_;          // by cluster
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   PlacedSchedule schedule_;
+
+  // Where the proxy is the contended one.
+  std::optional<GroupTensors> tensors_;
+  std::vector<double> channel_free_;
+  std::vector<std::int32_t> first_reader_;  // by memory, of the tensor that is sent; -1: none
 };
 
 }  // namespace

@@ -12,12 +12,12 @@ namespace millrace {
 
 struct PlacedSchedule {
   Assignment assignment;  // the placement it was given, and the order in which groups start
-  Timeline timeline;      // of the executor; the linear proxy is never later
+  Timeline timeline;      // of the executor; the linear proxy is never later, the contended one hardly ever
 };
 
 // Runs through time: whenever a device's units are all free it starts, of the groups whose inputs have reached it, the
 // one of the highest priority; equal ones by the time they became ready, then topological order. Devices with no
-// common unit do not wait for each other. `priorities` by group; empty: all equal. Every group must be able to run
+// common unit do not wait for each other. Where the proxy is the contended one, transfers wait for their channels. `priorities` by group; empty: all equal. Every group must be able to run
 // where it is placed. O((groups + edges) log groups + groups x devices that share units).
 PlacedSchedule SchedulePlaced(const CostedGraph& costed, std::span<const int> placement,
                               std::span<const double> priorities);

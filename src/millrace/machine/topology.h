@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "millrace/machine/machine.h"
+#include "millrace/machine/proxy.h"
 
 // A machine boiled down to the flat tables that simulation reads in its inner loop.
 namespace millrace {
@@ -13,6 +14,7 @@ struct Topology {
   int num_devices = 0;
   int num_units = 0;     // distinct units
   int num_memories = 0;  // distinct memories
+  Proxy proxy = Proxy::kLinear;
 
   // Units of device d, renumbered 0..num_units-1 in ascending order of their ids: device_units[device_offsets[d]..].
   std::vector<std::int32_t> device_offsets;

@@ -26,6 +26,7 @@ namespace millrace {
 
 struct OptimizeOptions {
   std::string target = "cpu";              // target/target.h
+  std::optional<Proxy> proxy;              // empty: UsualProxy of the machine
   std::optional<std::int64_t> samples;     // plans of planners that draw; by default 1000, fewer for very large graphs
   std::optional<std::int64_t> iterations;  // steps of each search; by default enough to settle
   std::size_t top_k = 16;                  // candidates measured
@@ -54,6 +55,7 @@ struct OptimizeResult {
   std::string graph_hash;
   Machine machine;
   std::string target;
+  Proxy proxy = Proxy::kLinear;
   std::uint64_t seed = 0;
   Candidate best;  // times and target_seconds of the final comparison
   std::vector<BaselineResult> baselines;

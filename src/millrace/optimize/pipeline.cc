@@ -68,14 +68,15 @@ Pipeline::Pipeline(const LoadedGraph& loaded, const Machine& machine, const Plan
       effort_(EffortOf(options)) {
   result_.machine = machine;
   result_.target = options.target;
+  result_.proxy = options.proxy.value_or(UsualProxy(machine));
   result_.seed = options.seed;
   result_.graph = loaded.graph;
   result_.graph_hash = GraphHash(loaded.graph);
-  estimate_ = MakeAnalyticCostModel(loaded.graph, result_.machine);
+  estimate_ = MakeAnalyticCostModel(loaded.graph, result_.machine, result_.proxy);
   const TargetContext context{&loaded.graph, &result_.machine, estimate_.get(), loaded.model ? &*loaded.model : nullptr,
                               options.seed};
   target_ = MakeTarget(options.target, context);
-  proxy_ = MakeAnalyticCostModel(result_.graph, result_.machine);
+  proxy_ = MakeAnalyticCostModel(result_.graph, result_.machine, result_.proxy);
 }
 
 bool Pipeline::LeftOut(std::string_view stage) const {
@@ -93,7 +94,7 @@ void Pipeline::Profile() {
       deadline_.Within(share), [this](int done, int total) { progress_("profile", done, total); }, summary);
   result_.profile = summary;
   cache.Save();
-  proxy_ = MakeAnalyticCostModel(result_.graph, result_.machine);
+  proxy_ = MakeAnalyticCostModel(result_.graph, result_.machine, result_.proxy);
   if (summary.left_out == 0) return;
   result_.warnings.push_back(std::to_string(summary.left_out) + " of " + std::to_string(summary.distinct) +
                              " distinct op timings were left out for lack of time and are estimates");

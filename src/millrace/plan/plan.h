@@ -8,6 +8,7 @@
 
 #include "millrace/graph/computation_graph.h"
 #include "millrace/machine/machine.h"
+#include "millrace/machine/proxy.h"
 
 // What Millrace decides: which ops run fused (groups), where each group runs (placement), and in which order
 // (sequence).
@@ -43,6 +44,7 @@ struct PlanRecord {
   Machine machine;
   std::string method;
   std::uint64_t seed = 0;
+  Proxy proxy = Proxy::kLinear;  // which proxy_seconds is of
   double proxy_seconds = 0;
   std::optional<double> target_seconds;
 };

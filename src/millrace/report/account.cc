@@ -10,22 +10,20 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/simulate/bounds.h"
-#include "millrace/simulate/contention.h"
 #include "millrace/simulate/peak_memory.h"
 
 namespace millrace {
 
 PlanAccount AccountOf(std::string name, const Candidate& candidate, const ComputationGraph& graph,
-                      const Machine& machine, bool shared_links) {
-  const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(graph, machine);
+                      const Machine& machine, Proxy proxy) {
+  const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(graph, machine, proxy);
   const CostedGraph costed = MakeCostedGraph(*model, candidate.plan.groups);
   const Assignment assignment{candidate.plan.placement, candidate.plan.sequence};
   PlanAccount account;
   account.name = std::move(name);
   account.candidate = &candidate;
-  const Timeline linear = MakeTimeline(costed, assignment);
-  account.shared_links = shared_links;
-  account.timeline = shared_links ? ContendedTimeline(costed, assignment) : linear;
+  account.proxy = proxy;
+  account.timeline = MakeTimeline(costed, assignment);
   account.unit_busy.assign(static_cast<std::size_t>(costed.topology.num_units), 0.0);
   account.device_groups.assign(machine.devices.size(), 0);
   account.device_busy.assign(machine.devices.size(), 0.0);
@@ -48,17 +46,23 @@ PlanAccount AccountOf(std::string name, const Candidate& candidate, const Comput
   std::stable_sort(account.types.begin(), account.types.end(),
                    [](const TypeShare& a, const TypeShare& b) { return a.seconds > b.seconds; });
   account.lower_bound_seconds = LowerBound(costed);
-  account.peak_memory = PeakMemory(costed, assignment, linear);
+  account.peak_memory = PeakMemory(costed, assignment, account.timeline);
   return account;
 }
 
 std::vector<PlanAccount> AccountsOf(const OptimizeResult& result) {
-  std::vector<PlanAccount> accounts;
-  const bool shared_links = result.target == "sim:contention";
-  accounts.push_back(AccountOf("best", result.best, result.graph, result.machine, shared_links));
-  for (const BaselineResult& baseline : result.baselines) {
-    accounts.push_back(AccountOf(baseline.name, baseline.candidate, result.graph, result.machine, shared_links));
-  }
+  const bool of_target = result.target == "sim:contention";
+  const auto account_of = [&](const std::string& name, const Candidate& candidate) {
+    PlanAccount account =
+        AccountOf(name, candidate, result.graph, result.machine, of_target ? Proxy::kContended : result.proxy);
+    account.of_target = of_target;
+    if (account.proxy != result.proxy)
+      account.peak_memory = AccountOf(name, candidate, result.graph, result.machine, result.proxy).peak_memory;
+    return account;
+  };
+  std::vector<PlanAccount> accounts{account_of("best", result.best)};
+  for (const BaselineResult& baseline : result.baselines)
+    accounts.push_back(account_of(baseline.name, baseline.candidate));
   return accounts;
 }
 

@@ -19,7 +19,8 @@ struct TypeShare {
 struct PlanAccount {
   std::string name;  // "best", or the baseline's
   const Candidate* candidate = nullptr;
-  bool shared_links = false;  // the timeline is that of sim:contention, else the proxy's
+  Proxy proxy = Proxy::kLinear;  // what the timeline is by
+  bool of_target = false;        // it is the target's too
   Timeline timeline;
   std::vector<double> unit_busy;    // by unit (Topology's numbering)
   std::vector<int> device_groups;   // by device
@@ -29,13 +30,12 @@ struct PlanAccount {
   std::vector<double> peak_memory;  // by memory, bytes
 };
 
-// The plan's account under the analytic cost of the graph. With shared links the timeline is that of
-// simulate/contention.h; peak memory is the linear one's all the same.
+// The plan's account under the analytic cost of the graph and the proxy.
 PlanAccount AccountOf(std::string name, const Candidate& candidate, const ComputationGraph& graph,
-                      const Machine& machine, bool shared_links = false);
+                      const Machine& machine, Proxy proxy = Proxy::kLinear);
 
-// Of the best plan, then of each baseline; with shared links where the target is sim:contention, whose timelines these
-// are. The result must outlive them.
+// Of the best plan, then of each baseline; by the contended proxy where the target is sim:contention, whose timelines
+// these are; peak memory is that of the run's proxy all the same. The result must outlive them.
 std::vector<PlanAccount> AccountsOf(const OptimizeResult& result);
 
 // "Conv + Relu": the distinct op types of a group in order.

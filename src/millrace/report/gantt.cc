@@ -48,7 +48,7 @@ class Chart {
     fmt::format_to(
         out(), "<text class=\"plan-name\" x=\"0\" y=\"{}\">{} <tspan class=\"quiet\">{}, {} {}</tspan></text>", y_ + 17,
         HtmlText(account.name), HtmlText(account.candidate->method), ReadableSeconds(account.timeline.makespan),
-        account.shared_links ? "under contention" : "by the proxy");
+        account.proxy == Proxy::kContended ? "under contention" : "by the proxy");
     y_ += kTitle;
     const std::vector<std::string> names = UnitNames(machine_, topology_);
     for (std::size_t unit = 0; unit < names.size(); ++unit) AddRow(account, static_cast<int>(unit), names[unit]);

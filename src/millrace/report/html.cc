@@ -131,7 +131,7 @@ class Page {
     Put("<section id=\"timelines\"><h2>Timelines, {}</h2><p class=\"quiet\">One row per unit, one "
         "time axis. A group on several units shows on each. Hover over a bar for its ops; "
         "timeline.trace.json opens in Perfetto.</p><div class=\"card\">{}</div></section>",
-        accounts_[0].shared_links ? "on the target" : "as the proxy sees them",
+        accounts_[0].of_target ? "on the target" : "as the proxy sees them",
         GanttSvg(result_.graph, result_.machine, accounts_, colours_));
   }
 

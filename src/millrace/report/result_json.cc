@@ -46,6 +46,7 @@ std::string ResultJson(const OptimizeResult& result) {
             {"graph_hash", result.graph_hash},
             {"machine", result.machine.name},
             {"target", result.target},
+            {"proxy", NameOf(result.proxy)},
             {"seed", result.seed},
             {"best", CandidateJson(result.best)},
             {"baselines", baselines},
@@ -82,6 +83,7 @@ PlanRecord RecordOf(const OptimizeResult& result, const Candidate& candidate) {
   record.machine = result.machine;
   record.method = candidate.method;
   record.seed = result.seed;
+  record.proxy = result.proxy;
   record.proxy_seconds = candidate.proxy_seconds;
   record.target_seconds = candidate.target_seconds;
   return record;

@@ -8,6 +8,7 @@
 
 #include "millrace/errors/interrupt.h"
 #include "millrace/planning/course.h"
+#include "millrace/search/contended_live_plan.h"
 #include "millrace/search/live_plan.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
@@ -15,16 +16,23 @@
 namespace millrace {
 
 struct LocalSearch::Workspace {
-  explicit Workspace(const CostedGraph& graph) : costed(graph), plan(graph), simulator(graph) {}
+  explicit Workspace(const CostedGraph& graph) : costed(graph), simulator(graph) {
+    if (graph.topology.proxy == Proxy::kContended) {
+      contended.emplace(graph);
+    } else {
+      linear.emplace(graph);
+    }
+  }
 
-  bool Fits() {
+  bool Fits(const Assignment& assignment) {
     if (!costed.limited_memory) return true;
-    simulator.Run(plan.assignment(), timeline);
-    return millrace::Fits(costed, PeakMemory(costed, plan.assignment(), timeline));
+    simulator.Run(assignment, timeline);
+    return millrace::Fits(costed, PeakMemory(costed, assignment, timeline));
   }
 
   const CostedGraph& costed;
-  LivePlan plan;
+  std::optional<LivePlan> linear;  // one of the two: that of the proxy
+  std::optional<ContendedLivePlan> contended;
   Simulator simulator;
   Timeline timeline;
 };
@@ -35,17 +43,23 @@ LocalSearch::LocalSearch(const CostedGraph& costed)
 LocalSearch::~LocalSearch() = default;
 
 RatedAssignment LocalSearch::Improve(Assignment start, const LocalSearchOptions& options, Random& random) {
-  constexpr std::int64_t kStepsBetweenLooks = 64;  // at the clock, the temperature and Ctrl-C
   changes_tried_ = 0;
   if (workspace_ == nullptr) return {};
-  LivePlan& plan = workspace_->plan;
+  if (workspace_->linear) return ImproveLive(*workspace_->linear, std::move(start), options, random);
+  return ImproveLive(*workspace_->contended, std::move(start), options, random);
+}
+
+template <typename Live>
+RatedAssignment LocalSearch::ImproveLive(Live& plan, Assignment start, const LocalSearchOptions& options,
+                                         Random& random) {
+  constexpr std::int64_t kStepsBetweenLooks = 64;  // at the clock, the temperature and Ctrl-C
   plan.Start(std::move(start));
   Moves moves(plan, options.moves);
   std::optional<std::int64_t> iterations = options.iterations;
   if (!iterations && !options.seconds) iterations = options.iterations_per_group * costed_.num_groups;
   const Course course(iterations, options.seconds);
   RatedAssignment best{plan.assignment(), plan.makespan()};
-  bool fits = workspace_->Fits();
+  bool fits = workspace_->Fits(plan.assignment());
   bool best_fits = fits;
   const double share = plan.makespan() / costed_.num_groups;
   const double first = options.first_annealing_temperature * share;
@@ -68,7 +82,7 @@ RatedAssignment LocalSearch::Improve(Assignment start, const LocalSearchOptions&
     // A plan as fast but for rounding is as good.
     const double limit = plan.makespan() * (1 + 1e-12) - temperature * std::log(1.0 - random.Uniform());
     const bool taken = plan.Price(limit) <= limit;
-    const bool now_fits = taken && workspace_->Fits();
+    const bool now_fits = taken && workspace_->Fits(plan.assignment());
     if (!taken || (fits && !now_fits)) {
       plan.TakeBack();
       continue;

@@ -9,7 +9,8 @@
 #include "millrace/random/random.h"
 #include "millrace/search/moves.h"
 
-// Local search from a given plan: small changes (moves.h), each priced by what it touches (live_plan.h). A change that
+// Local search from a given plan by the proxy: small changes (moves.h), each priced by what it touches (live_plan.h,
+// contended_live_plan.h). A change that
 // makes the plan slower by d is taken with probability exp(-d / T); T falls geometrically. At temperature 0 it is pure
 // descent over plateaus, at a low one a warm annealing of, say, a sampled plan, at a high one annealing.
 // Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", 1983.
@@ -41,6 +42,9 @@ class LocalSearch {
 
  private:
   struct Workspace;
+
+  template <typename Live>
+  RatedAssignment ImproveLive(Live& plan, Assignment start, const LocalSearchOptions& options, Random& random);
 
   const CostedGraph& costed_;
   std::unique_ptr<Workspace> workspace_;

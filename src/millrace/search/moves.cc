@@ -18,19 +18,23 @@ int DrawLength(Random& random) { return 2 + Below(random, kLongestStretch - 1); 
 
 }  // namespace
 
-Moves::Moves(LivePlan& plan, const MoveMix& mix)
+template <typename Live>
+Moves<Live>::Moves(Live& plan, const MoveMix& mix)
     : plan_(plan), mix_(mix), total_(mix.sequence + mix.jump + mix.place + mix.join + mix.stretch + mix.path) {
   critical_.reserve(static_cast<std::size_t>(plan.costed().num_groups));
 }
 
-void Moves::Refresh() {
+template <typename Live>
+void Moves<Live>::Refresh() {
+  plan_.FindCritical();
   critical_.clear();
   for (int group = 0; group < plan_.costed().num_groups; ++group) {
     if (plan_.Critical(group)) critical_.push_back(group);
   }
 }
 
-int Moves::DrawGroup(Random& random) const {
+template <typename Live>
+int Moves<Live>::DrawGroup(Random& random) const {
   constexpr int kTries = 4;
   if (!critical_.empty() && random.Uniform() < mix_.critical) {
     for (int i = 0; i < kTries; ++i) {
@@ -41,9 +45,13 @@ int Moves::DrawGroup(Random& random) const {
   return Below(random, plan_.costed().num_groups);
 }
 
-int Moves::DrawDevice(Random& random) const { return Below(random, plan_.costed().num_devices); }
+template <typename Live>
+int Moves<Live>::DrawDevice(Random& random) const {
+  return Below(random, plan_.costed().num_devices);
+}
 
-int Moves::DrawNeighbour(int group, Random& random) const {
+template <typename Live>
+int Moves<Live>::DrawNeighbour(int group, Random& random) const {
   const auto before = plan_.costed().Predecessors(group);
   const auto after = plan_.costed().Successors(group);
   if (before.size() + after.size() == 0) return group;
@@ -51,7 +59,8 @@ int Moves::DrawNeighbour(int group, Random& random) const {
   return drawn < before.size() ? before[drawn].group : after[drawn - before.size()].group;
 }
 
-void Moves::Draw(Random& random) {
+template <typename Live>
+void Moves<Live>::Draw(Random& random) {
   const int group = DrawGroup(random);
   int kind = Below(random, total_);
   const auto is = [&kind](int weight) { return (kind -= weight) < 0; };
@@ -71,7 +80,8 @@ void Moves::Draw(Random& random) {
   }
 }
 
-void Moves::MoveInSequence(int group, Random& random) {
+template <typename Live>
+void Moves<Live>::MoveInSequence(int group, Random& random) {
   auto [low, high] = plan_.Room(group);
   if (low >= high) return;
   if (mix_.reach > 0 && random.Below(2) == 0) {
@@ -81,7 +91,8 @@ void Moves::MoveInSequence(int group, Random& random) {
   plan_.Move(group, low + Below(random, high - low + 1));
 }
 
-void Moves::Jump(int group, Random& random) {
+template <typename Live>
+void Moves<Live>::Jump(int group, Random& random) {
   const bool forward = Below(random, 2) == 0;
   int over = group;
   for (int left = 1 + Below(random, kLongestJump); left > 0; --left) {
@@ -93,14 +104,16 @@ void Moves::Jump(int group, Random& random) {
   plan_.Move(group, std::clamp(plan_.Position(over), low, high));
 }
 
-void Moves::PlaceStretch(int group, Random& random) {
+template <typename Live>
+void Moves<Live>::PlaceStretch(int group, Random& random) {
   const int first = plan_.Position(group);
   const int last = std::min(plan_.costed().num_groups, first + DrawLength(random));
   const int device = DrawDevice(random);
   for (int i = first; i < last; ++i) plan_.Place(plan_.assignment().sequence[static_cast<std::size_t>(i)], device);
 }
 
-void Moves::PlacePath(int group, Random& random) {
+template <typename Live>
+void Moves<Live>::PlacePath(int group, Random& random) {
   const int device = DrawDevice(random);
   for (int left = DrawLength(random); left > 0; --left) {
     plan_.Place(group, device);
@@ -109,5 +122,8 @@ void Moves::PlacePath(int group, Random& random) {
     group = next[random.Below(next.size())].group;
   }
 }
+
+template class Moves<LivePlan>;
+template class Moves<ContendedLivePlan>;
 
 }  // namespace millrace

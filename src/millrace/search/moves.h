@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "millrace/random/random.h"
+#include "millrace/search/contended_live_plan.h"
 #include "millrace/search/live_plan.h"
 
 // The small changes that local search tries on a plan.
@@ -21,12 +22,13 @@ struct MoveMix {
   int reach = 16;         // how far a group goes in the sequence half of the time; 0: anywhere in its room
 };
 
-// Draws changes of one LivePlan, leaving each under way. Allocates in the constructor alone.
+// Draws changes of one LivePlan or ContendedLivePlan, leaving each under way. Allocates in the constructor alone.
+template <typename Live>
 class Moves {
  public:
-  Moves(LivePlan& plan, const MoveMix& mix);
+  Moves(Live& plan, const MoveMix& mix);
 
-  // Looks again at which groups the makespan hangs on; costs a pass over the groups.
+  // Looks again at which groups the makespan hangs on; costs a pass over the groups, or a simulation (FindCritical).
   void Refresh();
 
   // May leave the plan as it is where the change drawn is none.
@@ -41,10 +43,13 @@ class Moves {
   void PlaceStretch(int group, Random& random);
   void PlacePath(int group, Random& random);
 
-  LivePlan& plan_;
+  Live& plan_;
   MoveMix mix_;
   int total_;
   std::vector<int> critical_;  // as of the last Refresh
 };
+
+extern template class Moves<LivePlan>;
+extern template class Moves<ContendedLivePlan>;
 
 }  // namespace millrace

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "millrace/cost/costed_graph.h"
+#include "millrace/plan/plan.h"
+#include "millrace/simulate/contended_run.h"
 #include "millrace/simulate/timeline.h"
 
-// The timeline of a machine whose links are shared: what sim:contention measures. Seconds.
+// The contended timeline: a machine whose links are shared, as sim:contention measures it. Seconds.
 namespace millrace {
 
 // As Simulator, but a channel (the links that name it, else the ordered pair of devices) serves one transfer at a time,
@@ -15,6 +19,30 @@ namespace millrace {
 //
 // The transfer to a memory goes to the device of its first reader there by the sequence. A reader on a device that the
 // producer's reaches for free needs none and takes no part in it.
+//
+// Simulates assignments of one costed graph, which must outlive it. Holds the workspace, so a call allocates nothing
+// after the first; one simulator serves one thread.
+class ContendedSimulator {
+ public:
+  explicit ContendedSimulator(const CostedGraph& costed);
+
+  // Precondition: as Simulator::Makespan.
+  double Makespan(std::span<const int> placement, std::span<const int> sequence);
+
+  // The whole timeline, into `timeline`, whose storage is reused.
+  void Run(const Assignment& assignment, Timeline& timeline);
+
+ private:
+  const CostedGraph& costed_;
+  ContendedRun run_;
+  ContendedState state_;
+  std::size_t most_units_ = 1;
+  std::vector<int> position_;      // by group
+  std::vector<int> next_;          // as ChainedPlan::next
+  std::vector<int> last_on_;       // by unit
+  std::vector<int> last_unit_of_;  // by unit: which of that group's units it is
+};
+
 Timeline ContendedTimeline(const CostedGraph& costed, const Assignment& assignment);
 
 // Its makespan; nothing where the assignment does not fit in memory (peak_memory.h).

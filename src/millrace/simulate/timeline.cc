@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "millrace/simulate/contention.h"
+
 namespace millrace {
 
 Simulator::Simulator(const CostedGraph& costed)
@@ -11,6 +13,10 @@ Simulator::Simulator(const CostedGraph& costed)
       finish_(static_cast<std::size_t>(costed.num_groups), 0.0),
       unit_free_(static_cast<std::size_t>(costed.topology.num_units), 0.0) {
   const Topology& topology = costed.topology;
+  if (topology.proxy == Proxy::kContended) {
+    contended_ = std::make_unique<ContendedSimulator>(costed);
+    return;
+  }
   single_units_ = topology.num_units == topology.num_devices &&
                   topology.device_units.size() == static_cast<std::size_t>(topology.num_devices);
   for (int to = 0; to < topology.num_devices; ++to) {
@@ -22,6 +28,8 @@ Simulator::Simulator(const CostedGraph& costed)
   transfers_ = TransfersOf();
   FillBlocks();
 }
+
+Simulator::~Simulator() = default;
 
 Simulator::Transfers Simulator::TransfersOf() const {
   if (std::all_of(links_.begin(), links_.end(), [](const LinkCost& link) { return link == LinkCost{}; }))
@@ -106,6 +114,7 @@ double Simulator::Sweep(std::span<const int> placement, std::span<const int> seq
 }
 
 double Simulator::Makespan(std::span<const int> placement, std::span<const int> sequence) {
+  if (contended_ != nullptr) return contended_->Makespan(placement, sequence);
   switch (transfers_) {
     case Transfers::kFree:
       return single_units_ ? Sweep<Transfers::kFree, true>(placement, sequence)
@@ -120,6 +129,7 @@ double Simulator::Makespan(std::span<const int> placement, std::span<const int> 
 }
 
 void Simulator::Run(const Assignment& assignment, Timeline& timeline) {
+  if (contended_ != nullptr) return contended_->Run(assignment, timeline);
   timeline.makespan = Makespan(assignment);
   timeline.finish.assign(finish_.begin(), finish_.end());
   // Starts are swept again, not computed as finish - duration: that would differ in the last bit.

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
 #include "millrace/plan/plan.h"
 
-// When each group starts and finishes under the linear proxy: in sequence order a group starts at the latest of the
-// finish of the previous group on each of its units and, for every tensor it reads that another group made, that
-// group's finish plus the transfer. No contention. Seconds.
+// When each group starts and finishes by the proxy that Topology::proxy names. Seconds.
+//
+// The linear one: in sequence order a group starts at the latest of the finish of the previous group on each of its
+// units and, for every tensor it reads that another group made, that group's finish plus the transfer. No contention.
+// The contended one is in contention.h.
 //
 // With free transfers this is the proxy of "Robust Scheduling with GFlowNets" (Zhang et al., 2023).
 namespace millrace {
@@ -21,11 +24,14 @@ struct Timeline {
   double makespan = 0;         // the last finish; 0 without groups
 };
 
+class ContendedSimulator;
+
 // Simulates assignments of one costed graph, which must outlive it. Holds the workspace, so a call allocates nothing;
 // one simulator serves one thread.
 class Simulator {
  public:
   explicit Simulator(const CostedGraph& costed);
+  ~Simulator();
 
   // The makespan alone. Precondition: `sequence` is a topological order of all groups and every group can run where it
   // is placed; nothing is checked here.
@@ -34,9 +40,6 @@ class Simulator {
 
   // The whole timeline, into `timeline`, whose storage is reused.
   void Run(const Assignment& assignment, Timeline& timeline);
-
-  // Finish of each group as the last call left it.
-  std::span<const double> finish() const { return finish_; }
 
  private:
   // Predecessors in blocks of kBlock, a group's last block filled up with repeats of its first one: a maximum does not
@@ -63,12 +66,13 @@ class Simulator {
   double Sweep(std::span<const int> placement, std::span<const int> sequence);
 
   const CostedGraph& costed_;
-  std::vector<std::int32_t> block_offsets_;  // by group, in blocks
-  std::vector<std::int32_t> blocks_;         // groups, kBlock to a block
-  std::vector<double> block_costs_;          // as blocks_: bytes, or seconds where transfers are uniform; empty if free
-  std::vector<LinkCost> links_;              // by to * devices + from
-  std::vector<double> finish_;               // by group
-  std::vector<double> unit_free_;            // by unit
+  std::unique_ptr<ContendedSimulator> contended_;  // where that is the proxy; the rest is for the linear one
+  std::vector<std::int32_t> block_offsets_;        // by group, in blocks
+  std::vector<std::int32_t> blocks_;               // groups, kBlock to a block
+  std::vector<double> block_costs_;  // as blocks_: bytes, or seconds where transfers are uniform; empty if free
+  std::vector<LinkCost> links_;      // by to * devices + from
+  std::vector<double> finish_;       // by group
+  std::vector<double> unit_free_;    // by unit
   Transfers transfers_ = Transfers::kByPair;
   bool single_units_ = true;  // every device owns one unit, and no two share it
 };

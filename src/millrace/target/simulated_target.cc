@@ -17,7 +17,6 @@
 #include "millrace/cost/perturbed_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/text_lines.h"
-#include "millrace/simulate/contention.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
@@ -199,12 +198,13 @@ class SimulatedTarget final : public Target {
   bool deterministic() const override { return true; }
 
   std::unique_ptr<LoadedPlan> Load(const Plan& plan) override {
-    const CostedGraph costed = MakeCostedGraph(*truth_, plan.groups);
+    CostedGraph costed = MakeCostedGraph(*truth_, plan.groups);
+    costed.topology.proxy = contention_ ? Proxy::kContended : Proxy::kLinear;
     const Assignment assignment{plan.placement, plan.sequence};
-    const Timeline timeline = contention_ ? ContendedTimeline(costed, assignment) : MakeTimeline(costed, assignment);
-    if (!std::isfinite(timeline.makespan))
+    const double makespan = Simulator(costed).Makespan(assignment);
+    if (!std::isfinite(makespan))
       throw MeasurementFailed(name_ + ": a group of the plan cannot run on the device it is placed on");
-    return std::make_unique<SimulatedPlan>(timeline.makespan);
+    return std::make_unique<SimulatedPlan>(makespan);
   }
 
  private:

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "millrace/cost/costed_graph.h"
+#include "millrace/search/changing_plan.h"
+#include "millrace/simulate/contended_run.h"
+
+// A changing plan with its contended timeline kept current: what local search works on where links are shared.
+// Seconds.
+//
+// Who gets a channel first depends on everything before, so there are no tails. But nothing happens differently before
+// the first finish that reads what has changed: the clock goes on from the last remembered state before that, and stops
+// as soon as what has begun rules the change out.
+namespace millrace {
+
+// After a change: Price, then Keep or TakeBack.
+class ContendedLivePlan : public ChangingPlan {
+ public:
+  explicit ContendedLivePlan(const CostedGraph& costed);
+
+  // Begins anew from a valid assignment.
+  void Start(Assignment start);
+
+  double makespan() const { return makespan_; }  // without the change under way
+
+  // Is it on the chain of groups and transfers that the makespan hangs on? As of the last FindCritical.
+  bool Critical(int group) const { return critical_[Index(group)] != 0; }
+
+  // A simulation from the start.
+  void FindCritical();
+
+  // The makespan with the change. As soon as it is known to exceed `limit` it may be a lower bound above `limit`. At
+  // most once per change.
+  double Price(double limit);
+
+  // Makes the change part of the plan; Price must have been within its limit.
+  void Keep();
+
+  void TakeBack();
+
+ private:
+  static constexpr int kMostStates = 16;
+  static constexpr int kLeastInterval = 32;
+
+  ChainedPlan Chains() const;
+  double InputsDone(int group) const;
+  bool FirstOnAUnit(int group) const;
+  std::int32_t GroupsBefore(int group) const;
+  double FirstDifference() const;
+  void ApplyChange(ContendedState& state) const;
+  void GoOn(double limit, std::size_t from);
+  void Commit();
+  void Mark(int cause);
+
+  ContendedRun run_;
+  int interval_;                      // finishes from one remembered state to the next
+  std::vector<ContendedState> kept_;  // of the plan without the change; the first is before all
+  std::size_t num_kept_ = 0;
+  std::vector<ContendedState> fresh_;  // with it, by place as in kept_, from num_from_ on
+  std::size_t num_from_ = 0;
+  std::size_t num_fresh_ = 0;  // counts the places before num_from_ too
+  ContendedState now_;
+  std::vector<double> finish_;        // by group, without the change
+  std::vector<std::int32_t> before_;  // by group: the groups before it on its units, without the change
+  std::vector<int> first_before_;     // by unit: first_on_ without the change
+  double makespan_ = 0;
+  std::vector<std::int32_t> causes_;  // by group, of FindCritical
+  std::vector<char> critical_;        // by group
+  mutable std::vector<char> seen_;    // by group; all 0 between calls
+};
+
+}  // namespace millrace

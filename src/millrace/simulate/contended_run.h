@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "millrace/cost/costed_graph.h"
+
+// The clock of the contended timeline (contention.h), as something that can be stopped, remembered and gone on with.
+// Groups finish in order of (time, place in the sequence). A transfer's service is settled when its producer finishes,
+// for none that comes later can be ready before it: first ready is first served without a queue. Seconds.
+namespace millrace {
+
+// A plan as the clock reads it; whoever owns the arrays may change them between steps for groups that have not begun.
+struct ChainedPlan {
+  const int* placement = nullptr;  // by group: its device
+  const int* position = nullptr;   // by group: its place in the sequence
+  const int* next = nullptr;   // by group * most_units + which of its device's units: the next group there; -1: none
+  std::size_t most_units = 1;  // of any device
+};
+
+// All that changes as time goes by. A copy of it is a point to go on from.
+struct ContendedState {
+  std::vector<std::int32_t> waiting;            // by group: inputs to come and groups before it on its units
+  std::vector<double> start;                    // by group: of those that have begun; else the latest it waited for
+  std::vector<double> channel_free;             // by channel
+  std::vector<double> unit_seconds;             // by unit: of the groups there that have not begun
+  std::vector<std::pair<double, int>> running;  // heap of finish and group
+  double makespan = 0;                          // the last finish of those that have begun
+  double time = -1;                             // of the last finish dealt with
+};
+
+// Reads tables of `costed`, which must outlive it. Steps allocate nothing.
+class ContendedRun {
+ public:
+  explicit ContendedRun(const CostedGraph& costed);
+
+  // At time 0: groups that wait for nothing have begun. `waiting` comes from InputsOf and the chains of the plan,
+  // unit_seconds from the plan; the rest of the state is made here.
+  void Begin(const ChainedPlan& plan, ContendedState& state);
+
+  // From a state that was remembered.
+  void Resume(const ContendedState& state) { bound_ = state.makespan; }
+
+  // The next group that finishes; false where none is left.
+  bool Step(const ChainedPlan& plan, ContendedState& state);
+
+  // The makespan cannot be less than this, as far as the groups that have begun say.
+  double bound() const { return bound_; }
+
+  // Tensors that the group reads from other groups, each counted once.
+  std::int32_t InputsOf(int group) const { return inputs_[static_cast<std::size_t>(group)]; }
+
+  // From the next Begin on, `causes` says by group what made it start when it did: c >= 0 the finish of group c, -1
+  // nothing, below that the arrival of transfer -2 - c of traced(). Null ends it.
+  void TraceInto(std::vector<std::int32_t>* causes) { causes_ = causes; }
+
+  struct TracedTransfer {
+    std::int32_t producer = -1;
+    std::int32_t behind = -1;  // the transfer it waited for on its channel; -1: none
+  };
+  std::span<const TracedTransfer> traced() const { return traced_; }
+
+ private:
+  static constexpr int kNobody = std::numeric_limits<int>::max();
+
+  struct Made {
+    double bytes = 0;
+    std::int32_t first_reader = 0;
+    std::int32_t last_reader = 0;
+  };
+
+  void BeginGroup(const ChainedPlan& plan, ContendedState& state, int group);
+  void Settle(const ChainedPlan& plan, ContendedState& state, int group, double time, std::int32_t cause);
+  void Send(const ChainedPlan& plan, ContendedState& state, int group, const Made& made, double time);
+  double Serve(ContendedState& state, const Made& made, int from, int to, double time);
+
+  const CostedGraph& costed_;
+  std::vector<std::int32_t> made_offsets_;  // by group
+  std::vector<Made> made_;                  // ascending by tensor within a group
+  std::vector<std::int32_t> readers_;
+  std::vector<std::int32_t> inputs_;  // by group
+  std::vector<double> rest_;          // by group: the least that must follow its finish
+  std::vector<int> first_place_;      // by memory: of the first reader there; kNobody: none
+  std::vector<int> first_device_;     // by memory
+  std::vector<double> arrival_;       // by memory
+  double bound_ = 0;
+  std::vector<std::int32_t>* causes_ = nullptr;
+  std::vector<TracedTransfer> traced_;
+  std::vector<std::int32_t> last_on_channel_;  // by channel: the last traced transfer
+  std::vector<std::int32_t> transfer_to_;      // by memory: the traced transfer there
+};
+
+}  // namespace millrace
