@@ -14,9 +14,10 @@
 #include "millrace/verb.h"
 #include "millrace/workloads/models.h"
 #include "millrace/workloads/random_graph.h"
+#include "millrace/workloads/task_graph.h"
 #include "millrace/workloads/training_graph.h"
 
-// millrace generate NAME -o FILE: a random graph, or a well-known network.
+// millrace generate NAME -o FILE: a random graph, the task graph of an algorithm, or a well-known network.
 namespace millrace::cli {
 namespace {
 
@@ -27,7 +28,7 @@ struct GenerateOptions {
   ModelOptions model;
   bool training = false;
   std::vector<std::string> kinds;
-  std::vector<std::string> random_flags;  // those given that only random families have
+  std::vector<std::string> random_flags;  // those given that only graphs with drawn costs have
   std::vector<std::string> model_flags;   // those given that only models have
 };
 
@@ -37,7 +38,7 @@ bool Contains(const std::vector<std::string>& words, const std::string& word) {
 
 std::string AllNames() {
   std::string names;
-  for (const auto* list : {&RandomFamilyNames(), &ModelNames()}) {
+  for (const auto* list : {&RandomFamilyNames(), &TaskGraphNames(), &ModelNames()}) {
     for (const std::string& name : *list) names += (names.empty() ? "" : ", ") + name;
   }
   return names;
@@ -66,37 +67,52 @@ void Report(const CommandLine& line, const GenerateOptions& options, const Compu
                {"ops", graph.num_ops()},
                {"tensors", graph.num_tensors()},
                {"output", options.output}});
-  } else if (!line.common.quiet) {
-    fmt::print("{}: {} ops, {} tensors, written to {}\n", graph.name(), graph.num_ops(), graph.num_tensors(),
-               options.output);
+    return;
   }
+  if (line.common.quiet) return;
+  const bool asked = Contains(options.random_flags, "--ops") && graph.num_ops() != options.random.ops;
+  fmt::print("{}: {} ops{}, {} tensors, written to {}\n", graph.name(), graph.num_ops(),
+             asked ? fmt::format(" (the size of {} that is nearest to {})", options.name, options.random.ops) : "",
+             graph.num_tensors(), options.output);
+}
+
+// A graph whose costs are drawn: random, or of an algorithm.
+ComputationGraph DrawGraph(const CommandLine& line, GenerateOptions& options, bool random) {
+  if ((!random || options.name == "layered") && Contains(options.random_flags, "--degree")) {
+    throw InvalidInput(options.name + ": --degree is for the other random graphs; this one has its own density");
+  }
+  RandomGraphOptions& drawn = options.random;
+  drawn.seed = line.common.seed;
+  for (const std::string& words : options.kinds) drawn.kinds.push_back(ParseKind(words));
+  if (random) return MakeRandomGraph(options.name, drawn);
+  return MakeTaskGraph(options.name, {.ops = drawn.ops,
+                                      .ccr = drawn.ccr,
+                                      .seed = drawn.seed,
+                                      .kinds = drawn.kinds,
+                                      .heterogeneity = drawn.heterogeneity});
 }
 
 int Generate(const CommandLine& line, GenerateOptions& options) {
   const bool random = Contains(RandomFamilyNames(), options.name);
-  if (!random && !Contains(ModelNames(), options.name)) {
+  const bool drawn = random || Contains(TaskGraphNames(), options.name);
+  if (!drawn && !Contains(ModelNames(), options.name)) {
     throw InvalidInput(fmt::format("'{}' is nothing to generate; there are {}", options.name, AllNames()));
   }
   const bool onnx = EndingOf(options.output) == ".onnx";
   if (!onnx && EndingOf(options.output) != ".json" && !EndingOf(options.output).empty()) {
     throw InvalidInput(options.output + ": the file's ending says what to write; end it in " +
-                       (random ? ".json" : ".onnx or .json"));
+                       (drawn ? ".json" : ".onnx or .json"));
   }
   ComputationGraph graph;
-  if (random) {
+  if (drawn) {
     RefuseFlags(options.name, options.model_flags, "models");
     if (onnx) {
-      throw InvalidInput(options.output + ": " + options.name +
-                         " is a random graph, with nothing in it to run; write it to a .json file");
+      throw InvalidInput(fmt::format("{}: {} is a {} graph, with nothing in it to run; write it to a .json file",
+                                     options.output, options.name, random ? "random" : "task"));
     }
-    if (options.name == "layered" && Contains(options.random_flags, "--degree")) {
-      throw InvalidInput("layered: --degree is for the other random graphs; this one has its own density");
-    }
-    options.random.seed = line.common.seed;
-    for (const std::string& words : options.kinds) options.random.kinds.push_back(ParseKind(words));
-    graph = MakeRandomGraph(options.name, options.random);
+    graph = DrawGraph(line, options, random);
   } else {
-    RefuseFlags(options.name, options.random_flags, "random graphs");
+    RefuseFlags(options.name, options.random_flags, "random and task graphs");
     options.model.seed = line.common.seed;
     options.model.draw_weights = onnx;
     if (options.training && onnx) {
@@ -125,11 +141,12 @@ CLI::Option* Noted(CLI::App* verb, std::vector<std::string>& given, const std::s
 void AddRandomFlags(CLI::App* verb, GenerateOptions& options) {
   RandomGraphOptions& random = options.random;
   const auto add = [&](const std::string& name, auto& value, const std::string& description) {
-    return Noted(verb, options.random_flags, name, value, description)->group("Random graphs");
+    return Noted(verb, options.random_flags, name, value, description)->group("Random and task graphs");
   };
-  add("--ops", random.ops, "Ops of the graph")->capture_default_str();
+  add("--ops", random.ops, "Ops of the graph; a task graph has the nearest size of its family")->capture_default_str();
   add("--ccr", random.ccr, "Communication to computation: mean bytes / (mean seconds x 1e9)")->capture_default_str();
-  add("--degree", random.degree, "Mean number of neighbours of an op (all but layered)")->capture_default_str();
+  add("--degree", random.degree, "Mean number of neighbours of an op (random graphs but layered)")
+      ->capture_default_str();
   add("--kinds", options.kinds, "State seconds per device kind: NAME or NAME=FACTOR, commas between")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -175,7 +192,8 @@ void AddModelFlags(CLI::App* verb, GenerateOptions& options) {
 
 void AddGenerate(CommandLine& line) {
   const auto options = std::make_shared<GenerateOptions>();
-  CLI::App* verb = AddVerb(line, "generate", "Write a random graph or a well-known network to a file",
+  CLI::App* verb = AddVerb(line, "generate",
+                           "Write a random graph, the task graph of an algorithm or a well-known network to a file",
                            [&line, options] { return Generate(line, *options); });
   verb->add_option("name", options->name, "One of " + AllNames())->required();
   verb->add_option("-o,--output", options->output, "FILE.json for a graph, FILE.onnx for a model to run")->required();

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "millrace/graph/computation_graph.h"
+#include "millrace/workloads/drawn_costs.h"
 
 // Random computation graphs to try schedulers on.
 //
@@ -26,15 +26,13 @@
 namespace millrace {
 
 struct RandomGraphOptions {
-  std::int64_t ops = 100;  // 1 .. 10,000,000
+  std::int64_t ops = 100;  // 1 .. kMostDrawnOps
   double ccr = 1;
   std::uint64_t seed = 0;  // structure, seconds and bytes are separate streams: the CCR changes only the bytes
   double degree = 4;       // mean number of neighbours of an op; `layered` has its own density
 
-  // Where not empty, an op's seconds are stated per device kind: seconds x the kind's factor x a number drawn uniformly
-  // from [1 - heterogeneity / 2, 1 + heterogeneity / 2) (the range of Topcuoglu, Hariri and Wu, 2002). An op's seconds,
-  // in the CCR, are then the mean over the kinds.
-  std::vector<std::pair<std::string, double>> kinds = {};
+  // Where not empty, an op's seconds are stated per device kind (drawn_costs.h).
+  KindFactors kinds = {};
   double heterogeneity = 0.5;  // 0 .. 2
 };
 
