@@ -9,6 +9,7 @@
 #include "millrace/plan/hash.h"
 #include "millrace/workloads/models.h"
 #include "millrace/workloads/random_graph.h"
+#include "millrace/workloads/task_graph.h"
 #include "millrace/workloads/training_graph.h"
 #include "tests/workloads/small_models.h"
 
@@ -26,6 +27,14 @@ const Signatures kExpected = {
     {"sbm", "5f936e84cc2a94d1"},
     {"ws", "b5b360d6bd1e90cc"},
     {"ba", "741444afa41b79d1"},
+    {"fft", "1ba5f9918290f760"},
+    {"gaussian_elimination", "8f70c164acccdd61"},
+    {"lu", "9e8f3c34a18f44c7"},
+    {"montage", "34805285fc368b37"},
+    {"randwire", "88c32c9d1bfbcf12"},
+    {"nas_cells", "29a0533912ee7689"},
+    {"moe", "ec023cf70a74770d"},
+    {"skip_pipeline", "cc40c05c70335d7e"},
     {"inception_v3", "0a8db27f0dbb73d9"},
     {"inception_v3, training", "614fb5522b356a37"},
     {"resnet50", "31c79ac44c0f68a0"},
@@ -66,6 +75,8 @@ TEST(WorkloadSignatures, AreThoseOfTheTable) {
     options.seed = 1;
     found.emplace_back(family, GraphHash(MakeRandomGraph(family, options)));
   }
+  for (const std::string& family : TaskGraphNames())
+    found.emplace_back(family, GraphHash(MakeTaskGraph(family, {.ops = 200, .ccr = 1, .seed = 1})));
   for (const std::string& name : ModelNames()) {
     ModelOptions options = SmallOptions(name);
     options.draw_weights = false;
