@@ -9,6 +9,7 @@
 
 #include "millrace/formats/machine_json.h"
 #include "millrace/gflownet/planners.h"
+#include "millrace/limits.h"
 #include "millrace/optimize/planners.h"
 #include "millrace/report/progress_bar.h"
 #include "millrace/report/result_json.h"
@@ -104,14 +105,13 @@ void AddOptimize(CommandLine& line) {
                    "Reward temperatures of the learned sampler, with commas between: lower for better, higher for more "
                    "varied plans")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(AboveZero());
   verb->add_option("--weights", options->weights.gflownet_weights,
                    "Weights of the learned sampler instead of those that ship");
   verb->add_option("--finetune", options->finetune,
                    "Adapt the learned sampler to this graph for so many seconds first (needs millrace-train)")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--time-limit", optimize.time_limit, "Seconds for the whole run, profiling too")
-      ->check(CLI::PositiveNumber);
+      ->check(AboveZero());
+  verb->add_option("--time-limit", optimize.time_limit, "Seconds for the whole run, profiling too")->check(AboveZero());
   verb->add_flag("--quick", optimize.quick, "Less of everything: a first answer in seconds");
   verb->add_option("--without", optimize.without,
                    fmt::format("Leave out these stages, with commas between: {}", StageNames()))

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
 #include "millrace/fusion/greedy_fusion.h"
+#include "millrace/limits.h"
 #include "millrace/memory/run_in_memory.h"
 #include "millrace/optimize/planners.h"
 #include "millrace/plan/hash.h"
@@ -167,13 +167,6 @@ int Schedule(const CommandLine& line, const ScheduleOptions& options) {
   return 0;
 }
 
-std::string CheckTimeLimit(const std::string& words) {
-  double seconds = 0;
-  if (!CLI::detail::lexical_cast(words, seconds) || !std::isfinite(seconds) || seconds <= 0)
-    return "'" + words + "' is not a number of seconds > 0";
-  return "";
-}
-
 // What `--method M --help` says of M.
 std::string HelpOfMethod(const std::string& method) {
   const PlannerRegistry planners = MakePlannerRegistry();
@@ -235,11 +228,11 @@ void AddSchedule(CommandLine& line) {
                    "Weights of a learned method instead of those that came with Millrace");
   AddPlannerOptions(*verb, options);
   verb->add_option("--iterations", options->iterations, "Steps of a method that searches")
-      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   verb->add_option("--time-limit", options->time_limit,
                    "Seconds that drawing, searching and trying again for memory may take together; a method with one "
                    "answer finishes it")
-      ->check(CLI::Validator(CheckTimeLimit, "SECONDS"));
+      ->check(AboveZero());
 }
 
 }  // namespace millrace::cli

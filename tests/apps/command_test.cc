@@ -355,6 +355,92 @@ TEST_F(Command, SaysWhatIsWrongInOneLineAndExitsWithTwo) {
   Refuses("schedule g.json --machine machine.json", "machine.json");
 }
 
+TEST_F(Command, RefusesBudgetsThatAreNone) {
+  GenerateGraph();
+  const std::string schedule = std::string("schedule g.json ") + kMachine + " --method ";
+  const std::string optimize = std::string("optimize g.json ") + kMachine + " --target sim:noise ";
+  for (const std::string bad : {"0", "-1", "nan", "inf", "soon"}) {
+    Refuses(schedule + "anneal --time-limit " + bad, "--time-limit");
+    Refuses(schedule + "anneal --iterations " + bad, "--iterations");
+    Refuses(schedule + "gflownet-untrained --samples " + bad, "--samples");
+    Refuses(schedule + "gflownet-untrained --samples 2 --temperature " + bad, "--temperature");
+    Refuses(optimize + "--time-limit " + bad, "--time-limit");
+    Refuses(optimize + "--iterations " + bad, "--iterations");
+    Refuses(optimize + "--samples " + bad, "--samples");
+    Refuses(optimize + "--finetune " + bad, "--finetune");
+    Refuses(optimize + "--temperature " + bad, "--temperature");
+    Refuses("bench go-placement --quick --seconds " + bad, "--seconds");
+    Refuses("bench quality --finetune " + bad, "--finetune");
+    Refuses("bench temperature --temperatures " + bad, "--temperatures");
+  }
+}
+
+TEST_F(Command, RefusesCostsThatAddUpToNoNumber) {
+  const auto write = [&](const std::string& costs, const std::string& bytes) {
+    Write("huge.json", R"({"format":"millrace.graph","version":1,"name":"x","ops":[{"name":"a","type":"t",)" + costs +
+                           R"(},{"name":"b","type":"t",)" + costs +
+                           R"(}],"tensors":[{"name":"t","producer":0,"consumers":[1],"bytes":)" + bytes + "}]}");
+  };
+  for (const std::string cost : {"\"seconds\":1e308", "\"flops\":1e308", "\"weight_bytes\":1e308"}) {
+    write(cost, "1");
+    for (const std::string verb : {"inspect huge.json", "convert huge.json copy.json", "schedule huge.json"})
+      Refuses(verb, "huge.json: ");
+    Refuses("inspect huge.json", "add up to more than 1e300");
+  }
+  write("\"seconds\":1", "1e308");
+  Refuses("inspect huge.json", "bytes");
+  // Each by itself is a number that a graph may have; on this machine it takes too long.
+  write("\"flops\":1e299", "1");
+  Do("inspect huge.json");
+  Write(
+      "slow.json",
+      R"({"format":"millrace.machine","version":1,"name":"m","devices":[{"name":"d","kind":"k","units":[0],"flops_per_second":1e-9,"memory_bandwidth":1,"launch_seconds":0}],"links":[]})");
+  Refuses("schedule huge.json --machine slow.json -o plan.json", "more than 1e300 s");
+  EXPECT_FALSE(std::filesystem::exists(Path("plan.json")));
+  write("\"seconds\":1", "1e299");
+  Refuses("schedule huge.json --machine homogeneous:2,bandwidth=1e-9", "more than 1e300 s");
+  // What is large and still adds up comes out as numbers.
+  write("\"seconds\":1e298", "1e298");
+  const Json scheduled = Do("schedule huge.json --machine homogeneous:2,bandwidth=1 -o plan.json --json").json();
+  EXPECT_TRUE(scheduled["makespan_seconds"].is_number());
+  EXPECT_TRUE(Do("simulate huge.json --plan plan.json --json").json()["makespan_seconds"].is_number());
+}
+
+TEST_F(Command, TakesMachinesWhoseChannelsHaveNoLinksToServeAndRefusesChannelsThatAreNone) {
+  GenerateGraph();
+  const auto write = [&](const std::string& links) {
+    const std::string device =
+        R"(","kind":"k","flops_per_second":1e12,"memory_bandwidth":1e11,"launch_seconds":0,"units":[)";
+    Write("buses.json", R"({"format":"millrace.machine","version":1,"name":"m","devices":[{"name":"d)" + device +
+                            R"(0]},{"name":"e)" + device + R"(1]},{"name":"both)" + device + R"(0,1]}],"links":[)" +
+                            links + "]}");
+  };
+  const std::string words =
+      "optimize g.json --machine buses.json --target sim:contention --quick --samples 4 "
+      "--iterations 50 --methods heft,etf --top-k 2 --json -o out";
+  // No links at all; a bus between devices that share a unit, over which nothing ever goes; one link of one bus.
+  for (const std::string links : {"", R"({"from":0,"to":2,"latency_seconds":1,"bandwidth":1,"channel":3})",
+                                  R"({"from":0,"to":1,"latency_seconds":0,"bandwidth":1e9,"channel":2147483647})"}) {
+    write(links);
+    EXPECT_TRUE(Do(words).json()["best"]["target_seconds"].is_number()) << links;
+  }
+  for (const std::string channel : {"-1", "0.5", "1e10", "\"a\""}) {
+    write(R"({"from":0,"to":1,"latency_seconds":0,"bandwidth":1e9,"channel":)" + channel + "}");
+    Refuses(words, "channel");
+  }
+}
+
+TEST_F(Command, GeneratesTaskGraphsInTheNearestSizeAndSaysSo) {
+  EXPECT_THAT(Do("generate lu --ops 60 -o lu.json").out, HasSubstr("55 ops (the size of lu that is nearest to 60)"));
+  EXPECT_EQ(Do("generate fft --ops 95 --ccr 2 --seed 3 -o fft.json --json").json()["ops"], 95);
+  Do(std::string("schedule fft.json ") + kMachine + " --json");
+  Refuses("generate lu --degree 3 -o lu.json", "--degree");
+  Refuses("generate lu --batch 3 -o lu.json", "--batch");
+  Refuses("generate lu -o lu.onnx", "task graph");
+  Refuses("generate lu --ops 0 -o lu.json", "ops");
+  Refuses("generate lu --ccr nan -o lu.json", "ccr");
+}
+
 TEST_F(Command, ReportsFailedWorkWithOne) {
   GenerateGraph();
   Write(

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -142,6 +144,51 @@ TEST(CostedGraph, SaysWhichOpCanRunNowhere) {
   EXPECT_EQ(failure(data), "");
   data.ops[1].colocate = data.ops[2].colocate = "together";
   EXPECT_THAT(failure(data), AllOf(HasSubstr("op 1"), HasSubstr("share a device")));
+}
+
+// Two ops in a row on two devices.
+std::string ComplaintOfPricing(const std::function<void(GraphData&, Machine&)>& spoil) {
+  GraphData data;
+  data.ops.resize(2);
+  data.ops[0].flops = data.ops[1].flops = 1e9;
+  data.tensors = {{"t", 0, {1}, 8, false}};
+  Machine machine;
+  for (int d = 0; d < 2; ++d) machine.devices.push_back({"d", "cpu", {d}, 1e9, 1e9, std::nullopt, 0});
+  machine.default_link = DefaultLink{0, 1e9};
+  spoil(data, machine);
+  const ComputationGraph graph(std::move(data));
+  try {
+    MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+  } catch (const InvalidInput& complaint) {
+    return complaint.what();
+  }
+  return "no complaint";
+}
+
+TEST(CostedGraph, RefusesCostsThatNoTimelineCanAddUp) {
+  const std::string all = "could take more than 1e300 s together";
+  EXPECT_EQ(ComplaintOfPricing([](GraphData&, Machine&) {}), "no complaint");
+  for (const double tiny : {1e-300, std::numeric_limits<double>::denorm_min()}) {
+    EXPECT_THAT(ComplaintOfPricing([tiny](GraphData&, Machine& m) { m.devices[1].flops_per_second = tiny; }),
+                HasSubstr(all));
+    EXPECT_THAT(ComplaintOfPricing([tiny](GraphData&, Machine& m) { m.devices[0].memory_bandwidth = tiny; }),
+                HasSubstr(all));
+    EXPECT_THAT(ComplaintOfPricing([tiny](GraphData&, Machine& m) { m.default_link->bandwidth = tiny; }),
+                HasSubstr(all));
+  }
+  EXPECT_THAT(ComplaintOfPricing([](GraphData&, Machine& m) { m.devices[1].launch_seconds = 1e308; }), HasSubstr(all));
+  EXPECT_THAT(ComplaintOfPricing([](GraphData&, Machine& m) { m.default_link->latency_seconds = 1e308; }),
+              HasSubstr(all));
+  EXPECT_THAT(ComplaintOfPricing([](GraphData& data, Machine&) {
+                data.group_seconds = {{{0}, {1e308, {}}}, {{1}, {1e308, {}}}};
+              }),
+              HasSubstr(all));
+  // A link over which nothing has to go takes no time however slow it is.
+  EXPECT_EQ(ComplaintOfPricing([](GraphData& data, Machine& m) {
+              data.tensors[0].bytes = 0;
+              m.default_link->bandwidth = std::numeric_limits<double>::denorm_min();
+            }),
+            "no complaint");
 }
 
 TEST(CostedGraph, OfNothingIsEmpty) {

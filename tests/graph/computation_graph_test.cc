@@ -67,6 +67,26 @@ TEST(ComputationGraph, RefusesCostsThatAreNegativeOrNotFinite) {
   }
 }
 
+TEST(ComputationGraph, RefusesCostsWhoseSumIsTooLargeForDoubles) {
+  const auto refuses = [](const std::function<void(GraphData&)>& spoil, const std::string& what) {
+    EXPECT_THAT(ComplaintAbout(spoil), AllOf(HasSubstr(what), HasSubstr("more than 1e300")));
+  };
+  for (const double huge : {1e300, 1e308, std::numeric_limits<double>::max()}) {
+    refuses([huge](GraphData& data) { data.ops[0].flops = data.ops[1].flops = huge; }, "the flops of all ops");
+    refuses([huge](GraphData& data) { data.ops[0].weight_bytes = data.ops[2].weight_bytes = huge; }, "weight_bytes");
+    refuses([huge](GraphData& data) { data.ops[0].bytes_accessed = data.ops[2].bytes_accessed = huge; },
+            "bytes_accessed");
+    refuses(
+        [huge](GraphData& data) {
+          data.ops[0].seconds.everywhere = huge;
+          data.ops[2].seconds.by_kind = {{"cpu", 1}, {"gpu", huge}};
+        },
+        "the seconds of all ops");
+    refuses([huge](GraphData& data) { data.tensors[0].bytes = huge; }, "the bytes of all tensors");
+  }
+  EXPECT_EQ(ComplaintAbout([](GraphData& data) { data.ops[1].flops = data.tensors[0].bytes = 4e299; }), "no complaint");
+}
+
 TEST(ComputationGraph, RefusesIdsThatDoNotExist) {
   for (const OpId bad : {-2, 3, std::numeric_limits<OpId>::max(), std::numeric_limits<OpId>::min()}) {
     EXPECT_THAT(ComplaintAbout([bad](GraphData& data) { data.tensors[0].producer = bad; }),

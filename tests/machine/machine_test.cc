@@ -87,6 +87,15 @@ TEST(CheckMachine, RefusesLinksToNowhereToItselfAndTwice) {
   EXPECT_THAT(ComplaintAbout([](Machine& m) { m.links[0].to = 0; }), HasSubstr("itself"));
 }
 
+TEST(CheckMachine, RefusesChannelsBelowZero) {
+  for (const int bad : {-1, std::numeric_limits<int>::min()}) {
+    EXPECT_THAT(ComplaintAbout([bad](Machine& m) { m.links[1].channel = bad; }),
+                AllOf(HasSubstr("link 1"), HasSubstr("channel " + std::to_string(bad)), HasSubstr("from 0")));
+  }
+  for (const int good : {0, 7, std::numeric_limits<int>::max()})
+    EXPECT_EQ(ComplaintAbout([good](Machine& m) { m.links[1].channel = good; }), "no complaint");
+}
+
 TEST(CheckMachine, RefusesAMachineWithoutDevices) {
   EXPECT_THAT(ComplaintAbout([](Machine& m) { m = Machine{}; }), HasSubstr("no devices"));
   EXPECT_THAT(ComplaintAbout([](Machine& m) { m.devices.resize(100000, m.devices[0]); }), HasSubstr("100000"));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/bench/flags.h"
 
+#include "millrace/limits.h"
+
 namespace millrace::cli {
 namespace {
 
@@ -21,7 +23,7 @@ CLI::Option* AddMethods(CLI::App& flags, std::vector<std::string>& methods) {
 }
 
 CLI::Option* AddSeconds(CLI::App& flags, const std::string& name, double& seconds, const std::string& what) {
-  return flags.add_option(name, seconds, what)->check(CLI::Range(kLeast, kMost));
+  return flags.add_option(name, seconds, what)->check(NumberFrom(kLeast, kMost));
 }
 
 CLI::Option* AddData(CLI::App& flags, std::string& folder, const std::string& what) {
@@ -36,7 +38,7 @@ CLI::Option* AddTemperatures(CLI::App& flags, const std::string& name, std::vect
                              const std::string& what) {
   return flags.add_option(name, temperatures, what + ", with commas between")
       ->delimiter(',')
-      ->check(CLI::Range(kLeast, kMost));
+      ->check(NumberFrom(kLeast, kMost));
 }
 
 }  // namespace millrace::cli

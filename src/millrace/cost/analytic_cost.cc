@@ -2,6 +2,7 @@
 #include "millrace/cost/analytic_cost.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,7 +40,9 @@ class AnalyticCostModel final : public CostModel {
     }
     if (estimated.empty()) return seconds;
     const double traffic = Bytes(ops, estimated);
-    return seconds + where.launch_seconds + std::max(flops / where.flops_per_second, traffic / where.memory_bandwidth);
+    const double work = std::max(flops / where.flops_per_second, traffic / where.memory_bandwidth);
+    // Finite at the least rate, too: infinity says that the group cannot run there.
+    return std::min(seconds + where.launch_seconds + work, std::numeric_limits<double>::max());
   }
 
   const Topology& topology() const override { return topology_; }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "millrace/errors/errors.h"
+#include "millrace/graph/most_total.h"
 
 namespace millrace {
 namespace {
@@ -159,6 +160,31 @@ void CloseDevices(CostedGraph& costed) {
   }
 }
 
+// Everything one after the other, each group on its slowest device and each edge over the worst link, is later than any
+// timeline ends.
+void CheckSeconds(const CostedGraph& costed) {
+  const auto devices = static_cast<std::size_t>(costed.num_devices);
+  double seconds = 0;
+  for (std::size_t g = 0; g < costed.groups.size(); ++g) {
+    double slowest = 0;
+    for (std::size_t d = 0; d < devices; ++d) {
+      const double here = costed.seconds[g * devices + d];
+      if (here != kCannotRun) slowest = std::max(slowest, here);
+    }
+    seconds += slowest;
+  }
+  const auto worst = [](const std::vector<double>& of_pairs) {
+    return of_pairs.empty() ? 0.0 : *std::max_element(of_pairs.begin(), of_pairs.end());
+  };
+  const double latency = worst(costed.topology.latency);
+  const double seconds_per_byte = worst(costed.topology.seconds_per_byte);
+  for (const GroupEdge& edge : costed.successors) seconds += latency + edge.bytes * seconds_per_byte;
+  if (seconds <= kMostTotal) return;
+  throw InvalidInput(
+      "on this machine the ops and transfers of the graph could take more than 1e300 s together; check their costs and "
+      "the rates and links of the machine");
+}
+
 std::int32_t LayerOf(const ComputationGraph& graph, const std::vector<OpId>& group) {
   for (const OpId op : group) {
     if (graph.op(op).layer) return *graph.op(op).layer;
@@ -201,6 +227,7 @@ CostedGraph MakeCostedGraph(const CostModel& model, FusionGroups groups) {
     costed.least_work.push_back(least_work);
   }
   CloseDevices(costed);
+  CheckSeconds(costed);
   costed.limited_memory = std::any_of(costed.topology.memory_bytes.begin(), costed.topology.memory_bytes.end(),
                                       [](double bytes) { return bytes != std::numeric_limits<double>::infinity(); });
   return costed;

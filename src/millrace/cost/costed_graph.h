@@ -80,9 +80,9 @@ struct CostedGraph {
   }
 };
 
-// Prices the graph the model was made for. The groups must satisfy WhyNotGroups. Throws InvalidInput where two groups
-// depend on each other (each legal, but no order of them exists), and WorkFailed where a group, or the groups that must
-// share a device, can run nowhere.
+// Prices the graph the model was made for. The groups must satisfy WhyNotGroups. Throws InvalidInput where legal groups
+// depend on each other or all times together may pass kMostTotal (graph/most_total.h), and WorkFailed where a group, or
+// the groups that must share a device, can run nowhere.
 CostedGraph MakeCostedGraph(const CostModel& model, FusionGroups groups);
 
 }  // namespace millrace

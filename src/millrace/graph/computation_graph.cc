@@ -7,6 +7,7 @@
 #include <queue>
 
 #include "millrace/errors/errors.h"
+#include "millrace/graph/most_total.h"
 
 namespace millrace {
 namespace {
@@ -36,6 +37,18 @@ void CheckSeconds(StatedSeconds& seconds, const std::string& where) {
 void SortDistinct(std::vector<OpId>& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+// Refuses sums that leave doubles, or nearly: what is computed of them would be no number.
+void CheckSum(double sum, const char* what) {
+  if (sum > kMostTotal) throw InvalidInput(std::string("the ") + what + " add up to more than 1e300");
+}
+
+// The largest of those stated for a kind.
+double MostSeconds(const StatedSeconds& seconds) {
+  double most = seconds.everywhere.value_or(0);
+  for (const auto& entry : seconds.by_kind) most = std::max(most, entry.second);
+  return most;
 }
 
 // Compressed rows out of (row, value) pairs that come in any order of rows; values keep their order within a row.
@@ -94,11 +107,26 @@ void ComputationGraph::CheckCosts() {
     if (op.bytes_accessed) CheckCost(*op.bytes_accessed, where, "bytes_accessed");
     CheckSeconds(op.seconds, where);
   }
+  double flops = 0;
+  double weights = 0;
+  double accessed = 0;
+  double seconds = 0;
+  for (const Op& op : data_.ops) {
+    flops += op.flops;
+    weights += op.weight_bytes;
+    accessed += op.bytes_accessed.value_or(0);
+    seconds += MostSeconds(op.seconds);
+  }
+  CheckSum(flops, "flops of all ops");
+  CheckSum(weights, "weight_bytes of all ops");
+  CheckSum(accessed, "bytes_accessed of all ops");
+  CheckSum(seconds, "seconds of all ops");
 }
 
 void ComputationGraph::CheckTensors() {
   const OpId ops = num_ops();
   std::size_t edges = 0;
+  double bytes = 0;  // made, and read by every consumer
   for (std::size_t i = 0; i < data_.tensors.size(); ++i) {
     Tensor& tensor = data_.tensors[i];
     const std::string where = "tensor " + Quoted(tensor.name, static_cast<TensorId>(i));
@@ -109,6 +137,7 @@ void ComputationGraph::CheckTensors() {
     }
     SortDistinct(tensor.consumers);
     edges += tensor.consumers.size();
+    bytes += tensor.bytes * static_cast<double>(tensor.consumers.size() + 1);
     if (edges > kMostIds) throw InvalidInput("the graph's tensors have too many consumers in all");
     for (const OpId consumer : tensor.consumers) {
       if (consumer < 0 || consumer >= ops) {
@@ -120,6 +149,7 @@ void ComputationGraph::CheckTensors() {
       }
     }
   }
+  CheckSum(bytes, "bytes of all tensors, once for every consumer,");
 }
 
 void ComputationGraph::CheckGroupSeconds() {

@@ -74,7 +74,7 @@ class ComputationGraph {
   ComputationGraph() = default;
 
   // Sorts consumers, group ops and kinds, drops repeated ids, then checks. Throws InvalidInput, naming the op or
-  // tensor, for an unknown id, a self-edge, a cycle, or a cost that is negative or not finite.
+  // tensor, for an unknown id, a self-edge, a cycle, a cost that is negative or not finite, or sums past 1e300.
   explicit ComputationGraph(GraphData data);
 
   const std::string& name() const { return data_.name; }

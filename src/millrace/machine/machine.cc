@@ -59,6 +59,8 @@ void CheckMachine(const Machine& machine) {
                          std::to_string(devices - 1));
     }
     if (link.from == link.to) throw InvalidInput(where + ": a device needs no link to itself");
+    if (link.channel && *link.channel < 0)
+      throw InvalidInput(where + ": channel " + std::to_string(*link.channel) + "; channels are numbered from 0");
     if (!pairs.emplace(link.from, link.to).second) throw InvalidInput(where + ": this pair already has a link");
     CheckCost(link.latency_seconds, where, "latency_seconds");
     CheckRate(link.bandwidth, where, "bandwidth");
