@@ -369,6 +369,7 @@ TEST_F(Command, RefusesBudgetsThatAreNone) {
     Refuses(optimize + "--samples " + bad, "--samples");
     Refuses(optimize + "--finetune " + bad, "--finetune");
     Refuses(optimize + "--temperature " + bad, "--temperature");
+    Refuses("bench search --quick --seconds " + bad, "--seconds");
     Refuses("bench go-placement --quick --seconds " + bad, "--seconds");
     Refuses("bench quality --finetune " + bad, "--finetune");
     Refuses("bench temperature --temperatures " + bad, "--temperatures");
@@ -499,6 +500,28 @@ TEST_F(Command, PrintsExperimentsAsTablesThatNameCommandMachineAndSeed) {
   Refuses("bench quality --quick --methods heft --record record.json", "record.json");
   Refuses("bench quality --methods magic", "'magic'");
   Refuses("bench ablation", "--runs");
+}
+
+TEST_F(Command, HoldsSearchesAgainstAnnealingOnTheFamiliesNamed) {
+  const std::string words =
+      "bench search --families judge,lu --sizes 30 --devices 2+2 --ccr 1 --instances 1 --seconds 0.01 --methods brkga";
+  const Json tables = Do(words + " --json").json()["tables"];
+  ASSERT_EQ(tables["overall"].size(), 2u);
+  EXPECT_EQ(tables["overall"][0]["method"], "anneal");
+  EXPECT_EQ(tables["overall"][1]["method"], "brkga");
+  EXPECT_EQ(tables["overall"][1]["instances"], 5);
+  EXPECT_EQ(tables["by family"].size(), 5u);
+  ASSERT_EQ(tables["instances"].size(), 5u);
+  for (const Json& instance : tables["instances"]) {
+    EXPECT_EQ(instance["use"], instance["family"] == "lu" ? "tunes" : "judges");
+    EXPECT_GT(instance["brkga-0.01s"].get<double>(), 0);
+  }
+  EXPECT_THAT(Do(words).out, HasSubstr("| 0.01 | brkga | 5 |"));
+  Refuses("bench search --families nonsense", "'nonsense'");
+  Refuses("bench search --devices 2+3", "'2+3'");
+  Refuses("bench search --methods heft", "heft answers at once");
+  Refuses("bench search --sizes 0", "--sizes");
+  Refuses("bench search --ccr nan", "--ccr");
 }
 
 TEST_F(Command, GivesEveryExperimentItsOwnFlagsAndRefusesThoseOfOthers) {

@@ -7,6 +7,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/workloads/random_graph.h"
+#include "millrace/workloads/task_graph.h"
 
 namespace millrace {
 namespace {
@@ -74,11 +75,17 @@ bool InQuickGrid(const QualityInstance& instance) {
 }
 
 ComputationGraph MakeQualityGraph(const QualityInstance& instance) {
+  const KindFactors kinds = Unlike(instance) ? KindFactors{{"fast", 1}, {"slow", 2}} : KindFactors{};
+  const std::vector<std::string>& tasks = TaskGraphNames();
+  if (std::find(tasks.begin(), tasks.end(), instance.family) != tasks.end()) {
+    return MakeTaskGraph(instance.family,
+                         {.ops = instance.ops, .ccr = instance.ccr, .seed = instance.seed, .kinds = kinds});
+  }
   RandomGraphOptions options;
   options.ops = instance.ops;
   options.ccr = instance.ccr;
   options.seed = instance.seed;
-  if (Unlike(instance)) options.kinds = {{"fast", 1}, {"slow", 2}};
+  options.kinds = kinds;
   return MakeRandomGraph(instance.family, options);
 }
 

@@ -29,7 +29,7 @@ struct QualityInstance {
   std::string devices;  // "4", "8", "2+2", "4+4"
   double ccr = 0;
   std::string family;
-  int number = 0;  // 0 or 1: which graph of the cell
+  int number = 0;  // which graph of the cell
   std::uint64_t seed = 0;
 };
 
@@ -41,6 +41,7 @@ std::vector<QualityInstance> QuickQualityGrid();
 // Is it one of these?
 bool InQuickGrid(const QualityInstance& instance);
 
+// Of a random family or one of task graphs.
 ComputationGraph MakeQualityGraph(const QualityInstance& instance);
 Machine MakeQualityMachine(const QualityInstance& instance);
 
