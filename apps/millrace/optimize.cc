@@ -11,6 +11,7 @@
 #include "millrace/gflownet/planners.h"
 #include "millrace/limits.h"
 #include "millrace/optimize/planners.h"
+#include "millrace/planning/deadline.h"
 #include "millrace/report/progress_bar.h"
 #include "millrace/report/result_json.h"
 #include "millrace/report/text.h"
@@ -34,6 +35,7 @@ struct Options {
 };
 
 int RunOptimize(const CommandLine& line, Options options) {
+  const Deadline clock;
   PrepareOutputFolder(options.output);
   const LoadedGraph loaded = LoadWithWarnings(line, options.model);
   const Machine machine = LoadMachine(options.machine);
@@ -56,9 +58,12 @@ int RunOptimize(const CommandLine& line, Options options) {
     };
   }
   ProgressBar bar(line.common.quiet);
+  const PlannerRegistry planners = MakePlannerRegistry(options.weights, threads);
+  options.optimize.seconds_before = clock.Elapsed();
+  // Where reading was slow, writing will be.
+  options.optimize.seconds_after = ExpectedWritingSeconds(loaded.graph) + 2 * options.optimize.seconds_before;
   const OptimizeResult result =
-      Optimize(loaded, machine, MakePlannerRegistry(options.weights, threads), options.optimize,
-               [&bar](std::string_view stage, int done, int total) { bar.Show(stage, done, total); });
+      Optimize(loaded, machine, planners, options.optimize, [&bar](const OptimizeStep& step) { bar.Show(step); });
   bar.Clear();
   WriteResult(result, options.output);
   if (line.common.json) {
@@ -92,8 +97,10 @@ void AddOptimize(CommandLine& line) {
   verb->add_option("--target", optimize.target,
                    "What plans are measured on: cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE")
       ->capture_default_str();
-  verb->add_option("--samples", optimize.samples,
-                   "Plans drawn from sampling sources (1000; fewer for very large graphs)")
+  verb->add_option(
+          "--samples", optimize.samples,
+          "Plans drawn from each sampling source for each way of fusing (1000 for all ways together; fewer for "
+          "very large graphs)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
   verb->add_option("--iterations", optimize.iterations, "Steps of each search source")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
@@ -111,8 +118,10 @@ void AddOptimize(CommandLine& line) {
   verb->add_option("--finetune", options->finetune,
                    "Adapt the learned sampler to this graph for so many seconds first (needs millrace-train)")
       ->check(AboveZero());
-  verb->add_option("--time-limit", optimize.time_limit, "Seconds for the whole run, profiling too")->check(AboveZero());
-  verb->add_flag("--quick", optimize.quick, "Less of everything: a first answer in seconds");
+  verb->add_option("--time-limit", optimize.time_limit, "Seconds for the whole run, reading and profiling too")
+      ->check(AboveZero());
+  verb->add_flag("--quick", optimize.quick,
+                 "Less of everything: a first answer within 10 s, of very large graphs within a minute");
   verb->add_option("--without", optimize.without,
                    fmt::format("Leave out these stages, with commas between: {}", StageNames()))
       ->delimiter(',');

@@ -31,7 +31,7 @@ ComputationGraph CommunicatingGraph() {
 Pool PoolOf(const CostModel& model) {
   PoolOptions options;
   options.methods = {"heft"};
-  return MakePool(model, ShippedPlanners(), FusionOptions(model), options, kNoProgress);
+  return MakePool(model, ShippedPlanners(), FusionOptions(model), options, {});
 }
 
 TEST(ContendedPlans, AreValidAndFasterThanHeftUnderContention) {

@@ -138,11 +138,12 @@ TEST_F(GoPool, PutsItsPlansIntoThePoolWithTheirOwnGroups) {
     options.methods = {"list", "go"};
     options.samples = 20;
     int told = 0;
-    const Pool pool =
-        MakePool(*problem.model, planners, FusionOptions(*problem.model), options, [&told](int done, int total) {
-          EXPECT_EQ(done, ++told);
-          EXPECT_LE(done, total);
-        });
+    PoolWatch watch;
+    watch.progress = [&told](std::string_view method, int done, int total) {
+      EXPECT_EQ(done, told++);
+      EXPECT_EQ(method.empty(), done == total);
+    };
+    const Pool pool = MakePool(*problem.model, planners, FusionOptions(*problem.model), options, watch);
     for (const PoolEntry& entry : pool.entries) {
       const Candidate candidate = MakeCandidate(pool, entry);
       EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, candidate.plan), std::nullopt);
@@ -159,7 +160,7 @@ TEST_F(GoPool, PutsItsPlansIntoThePoolWithTheirOwnGroups) {
     for (const Baseline& baseline : MakeBaselines(pool, problem.machine)) EXPECT_NE(baseline.candidate.fusion, "go");
     // Made again from the same choices, for another model, say: the ones of single plans are not taken over.
     options.methods = {"list"};
-    const Pool again = MakePool(*problem.model, planners, OpenFusions(pool), options, [](int, int) {});
+    const Pool again = MakePool(*problem.model, planners, OpenFusions(pool), options, {});
     EXPECT_EQ(again.fusions.size(), FusionOptions(*problem.model).size());
   }
   EXPECT_GT(own_groups, 0u);
@@ -173,7 +174,7 @@ TEST_F(GoPool, PolishesTheBestOfItsPlansWhereMethodsAreNotNamed) {
     PoolOptions options;
     options.samples = 10;
     options.iterations = 2000;
-    const Pool pool = MakePool(*problem.model, planners, FusionOptions(*problem.model), options, [](int, int) {});
+    const Pool pool = MakePool(*problem.model, planners, FusionOptions(*problem.model), options, {});
     double best = std::numeric_limits<double>::infinity();
     for (const PoolEntry& entry : pool.entries) {
       if (entry.method == "go") best = std::min(best, entry.proxy_seconds);

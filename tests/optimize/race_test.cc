@@ -83,6 +83,20 @@ TEST(Race, RunsEveryCandidateOnceEvenWhenTimeIsUp) {
   for (const Candidate& candidate : candidates) EXPECT_TRUE(candidate.target_seconds);
 }
 
+TEST(Race, RunsTheFirstCandidateAloneAfterTheEndOfEverything) {
+  ScriptedTarget target([](const Plan&, int) { return 2.0; });
+  std::vector<Candidate> candidates = Candidates(5);
+  RaceOptions options;
+  options.end = Deadline(0.0);
+  Race(target, candidates, options, Deadline(), kNoProgress);
+  EXPECT_EQ(target.runs(), 1);
+  EXPECT_EQ(candidates[0].target_seconds, 2.0);
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    EXPECT_FALSE(candidates[i].target_seconds);
+    EXPECT_EQ(candidates[i].failure, "");
+  }
+}
+
 TEST(Race, NeverReportsMoreDoneThanTotal) {
   ScriptedTarget target([](const Plan& plan, int) { return plan.placement[0] < 2 ? 1.0 : 5.0; });
   std::vector<Candidate> candidates = Candidates(8);

@@ -22,7 +22,6 @@
 namespace millrace {
 namespace {
 
-using testing::kNoProgress;
 using testing::ShippedPlanners;
 
 Pool PoolFor(const ComputationGraph& graph, const Machine& machine, std::int64_t samples) {
@@ -30,7 +29,7 @@ Pool PoolFor(const ComputationGraph& graph, const Machine& machine, std::int64_t
   PoolOptions options;
   options.samples = samples;
   options.iterations = 400;
-  return MakePool(*model, ShippedPlanners(), FusionOptions(*model), options, kNoProgress);
+  return MakePool(*model, ShippedPlanners(), FusionOptions(*model), options, {});
 }
 
 TEST(Pool, HoldsOnlyValidPlansPricedAsTheSlowSimulatorPricesThem) {

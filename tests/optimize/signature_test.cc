@@ -71,10 +71,10 @@ const Signatures kExpected = {
     {"go without placement", 0x8af9893dc542cb50},
     {"go without priority", 0x2d393c6a340f8dcf},
     {"go without fusion", 0xf72723024e0905e7},
-    {"pool", 0x820419815fdae7bb},
-    {"optimize: shared links", 0x2f9659562dd6d007},
-    {"optimize: gang", 0xf88cde41eb004924},
-    {"optimize: colocations, layers, fusion", 0xf3df71d025a786e6},
+    {"pool", 0x705b580cb52217f2},
+    {"optimize: shared links", 0xe489a7e738a16427},
+    {"optimize: gang", 0xa6d979686e543d9a},
+    {"optimize: colocations, layers, fusion", 0x90b228469020b925},
 };
 
 struct Problem {
@@ -309,7 +309,7 @@ PlanMaker PoolPlanMaker() {
     options.samples = kSamples;
     options.iterations = kIterations;
     options.random = Random(1);
-    const Pool pool = MakePool(*model, PlannersOfSignatures(), FusionOptions(*model), options, [](int, int) {});
+    const Pool pool = MakePool(*model, PlannersOfSignatures(), FusionOptions(*model), options, {});
     for (const PoolEntry& entry : pool.entries) take(MakeCandidate(pool, entry).plan);
   };
 }
@@ -325,7 +325,7 @@ PlanMaker OptimizePlanMaker() {
     options.top_k = 12;
     options.seed = 1;
     const OptimizeResult result =
-        Optimize(loaded, problem.machine, PlannersOfSignatures(), options, [](std::string_view, int, int) {});
+        Optimize(loaded, problem.machine, PlannersOfSignatures(), options, [](const OptimizeStep&) {});
     for (const Candidate& candidate : result.candidates) take(candidate.plan);
     take(result.best.plan);
   };

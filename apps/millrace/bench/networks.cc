@@ -153,10 +153,11 @@ int RunNetworks(const CommandLine& line, const NetworksFlags& options) {
     optimize.quick = options.quick;
     optimize.profile_cache = options.profile_cache;
     const LoadedGraph loaded = Load(line, network);
-    const OptimizeResult result =
-        Optimize(loaded, machine, MakePlannerRegistry(), optimize, [&](std::string_view stage, int done, int total) {
-          bar.Show(network.name + " " + std::string(stage), done, total);
-        });
+    const OptimizeResult result = Optimize(loaded, machine, MakePlannerRegistry(), optimize, [&](OptimizeStep step) {
+      const std::string stage = network.name + " " + std::string(step.stage);
+      step.stage = stage;
+      bar.Show(step);
+    });
     bar.Clear();
     const OutputCheck check = CheckOutputs(network, *loaded.model, result);
     if (!check.passed()) wrong += (wrong.empty() ? "" : ", ") + network.name;

@@ -96,8 +96,10 @@ int RunOnCpu(const CommandLine& line, const OnCpuOptions& options) {
       optimize.methods = {methods[m]};
       optimize.top_k = kTopK;
       optimize.profile_cache = options.profile_cache;
-      const CpuOutcome outcome = Measure(loaded, machine, optimize, [&](std::string_view stage, int done, int total) {
-        bar.Show(name + ", " + methods[m] + ": " + std::string(stage), done, total);
+      const CpuOutcome outcome = Measure(loaded, machine, optimize, [&](OptimizeStep step) {
+        const std::string stage = name + ", " + methods[m] + ": " + std::string(step.stage);
+        step.stage = stage;
+        bar.Show(step);
       });
       const double ratio = outcome.heft / outcome.best;
       if (ratio > 0) ratios[m].push_back(ratio);

@@ -39,6 +39,7 @@ struct Family {
             .learned = trained,
             .usual_samples = 100,
             .in_pool = trained,
+            .seconds_per_visit = 3e-6,
             .options = {{.name = "temperature",
                          .meaning = "reward temperatures to draw at: lower for better, higher for more varied plans",
                          .least = 1e-300,
@@ -84,6 +85,8 @@ void AddFamily(PlannerRegistry& registry, const Family& family) {
   add(family.Traits("", "plans drawn step by step by a learned policy"), &Family::Sampling);
   PlannerTraits search = family.Traits("+search", "local search from drawn plans and HEFT's");
   search.takes_iterations = true;
+  search.pool_share = 2;
+  search.seconds_per_visit = 1e-6;  // what its search takes when drawing was late
   add(search, &Family::Search);
   PlannerTraits resampling = family.Traits("+resampling", "drawn plans, then suffixes of the best drawn anew");
   // Its plans are too similar for a pool, and the search offers them, too.

@@ -110,8 +110,12 @@ PlannerEntry OneAnswerEntry(const NamedScheduler& entry) {
 }
 
 template <typename Made>
-PlannerEntry DrawingEntry(const char* name, const char* meaning, std::int64_t usual_samples) {
-  PlannerTraits traits{.name = name, .meaning = meaning, .takes_samples = true, .usual_samples = usual_samples};
+PlannerEntry DrawingEntry(const char* name, const char* meaning, std::int64_t usual_samples, double pool_share) {
+  PlannerTraits traits{.name = name,
+                       .meaning = meaning,
+                       .takes_samples = true,
+                       .usual_samples = usual_samples,
+                       .pool_share = pool_share};
   return {traits, [](const PlannerTraits& own, const PlannerSettings&) { return std::make_unique<Made>(own); }};
 }
 
@@ -128,9 +132,9 @@ void AddHeuristics(PlannerRegistry& registry) {
     registry.Add(OneAnswerEntry(entry));
     // In the order reports list them.
     if (entry.name == std::string_view("sequential"))
-      registry.Add(DrawingEntry<RandomPlanner>("random", "any device, any order", 1));
+      registry.Add(DrawingEntry<RandomPlanner>("random", "any device, any order", 1, 0.1));
     if (entry.name == std::string_view("maxmin"))
-      registry.Add(DrawingEntry<RandomisedListPlanner>("randomised-list", "HEFT with ranks drawn at random", 100));
+      registry.Add(DrawingEntry<RandomisedListPlanner>("randomised-list", "HEFT with ranks drawn at random", 100, 0.5));
   }
 }
 

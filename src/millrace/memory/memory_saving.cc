@@ -9,6 +9,7 @@
 #include "millrace/errors/interrupt.h"
 #include "millrace/heuristics/memory_saving_order.h"
 #include "millrace/heuristics/partial_schedule.h"
+#include "millrace/planning/deadline.h"
 
 namespace millrace {
 namespace {
@@ -61,8 +62,9 @@ class MemorySaving : public Planner {
  public:
   MemorySaving() : Planner({.name = "memory-saving"}) {}
 
-  void Propose(const PlanningProblem& problem, const Budget&, Random&, const Offer& offer) const override {
+  void Propose(const PlanningProblem& problem, const Budget& budget, Random&, const Offer& offer) const override {
     const CostedGraph& costed = problem.costed();
+    const Deadline deadline(budget.seconds);
     const std::optional<int> home = DeviceForAll(costed);
     const double per_byte = SecondsPerByte(costed);
     const std::vector<std::vector<int>> orders = {
@@ -73,11 +75,13 @@ class MemorySaving : public Planner {
       if (home) offer(Assignment{std::vector<int>(order.size(), *home), order});
       if (costed.num_devices == 1) continue;
       for (const double weight : kByteWeights) {
+        if (deadline.Passed()) return;
         offer(PlaceInOrder(costed, order, [&](const PartialSchedule& schedule, int group, int device) {
           return schedule.EarliestFinish(device) + schedule.RestOfColocation(group, device) +
                  weight * per_byte * schedule.AddedBytes(group, device);
         }));
       }
+      if (deadline.Passed()) return;
       offer(PlaceInOrder(costed, order, [](const PartialSchedule& schedule, int group, int device) {
         return schedule.AddedBytes(group, device);
       }));

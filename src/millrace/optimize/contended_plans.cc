@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "millrace/planning/deadline.h"
 #include "millrace/search/placement_search.h"
 #include "millrace/simulate/timeline.h"
 
@@ -47,6 +48,7 @@ std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& p
   if (own != nullptr) choices.push_back(own->fusion);
   std::vector<Candidate> candidates;
   const int total = static_cast<int>(choices.size());
+  const Deadline deadline(options.seconds);
   for (int at = 0; at < total; ++at) {
     const int fusion = choices[static_cast<std::size_t>(at)];
     const bool from_own = own != nullptr && at + 1 == total;
@@ -54,7 +56,7 @@ std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& p
     if (AllTransfersFree(costed.topology)) continue;
     PlacementSearchOptions search;
     search.evaluations = std::min(options.most_tries, options.visits / std::max<std::int64_t>(1, costed.Visits()));
-    if (options.seconds) search.seconds = *options.seconds / total;
+    if (options.seconds) search.seconds = deadline.Left() / (total - at);
     if (search.evaluations < kFewestTries) continue;
     if (from_own) search.starts = {{own->assignment.placement, ByPlaceInSequence(own->assignment)}};
     Random random = options.random.Fork(static_cast<std::uint64_t>(at));

@@ -11,11 +11,16 @@ namespace millrace {
 
 struct OptimizeOptions;
 
-// Shares of the time limit, and the effort, of each stage.
+// Shares of the time limit, and the effort, of each stage. A share is of what is left when the stage begins, but for
+// what the stages that measure and write are sure to need.
 struct Effort {
   double profile_share = 0.4;
-  double planner_share = 0.05;    // of what is left after profiling, for each sampling or searching planner
-  double race_share = 0.7;        // of what is left after the pool
+  double measuring_share = 0.35;  // kept for measuring, where plans have to be run several times
+  double pool_share = 0.6;
+  double shared_links_share = 0.5;
+  double guesses_share = 0.5;
+  double calibrate_share = 0.8;
+  double race_share = 0.7;        // of what is left for measuring
   double profile_seconds = 0.02;  // per group and kind
   double race_seconds = 60;
   double comparison_seconds = 60;
@@ -25,13 +30,17 @@ struct Effort {
 
 Effort EffortOf(const OptimizeOptions& options);
 
+// The time limit of --quick: ten seconds, and up to a minute for graphs of 100,000 ops and more.
+double QuickSeconds(const ComputationGraph& graph);
+
 // Ops and edges that one pass over the graph touches.
 std::int64_t VisitsOfAPass(const ComputationGraph& graph);
 
 // Sampling costs a pass over the graph each, so very large graphs get fewer unless the user asks.
 std::int64_t SamplesFor(const OptimizeOptions& options, const ComputationGraph& graph);
 
-// Likewise every step of a search simulates the whole plan.
+// Likewise every step of a search prices a plan. Small graphs, which have few plans, get fewer as well: a thousandfold
+// of the square of their ops.
 std::int64_t IterationsFor(const OptimizeOptions& options, const ComputationGraph& graph);
 
 // Plans of one planner that a pool keeps.

@@ -7,12 +7,12 @@
 namespace millrace {
 
 std::vector<Candidate> PlansUnder(const CostModel& believed, const Machine& machine, const PlannerRegistry& planners,
-                                  const PoolOptions& options, std::size_t places, Pool& pool,
-                                  const std::function<void(int, int)>& progress) {
-  const Pool under_guess = MakePool(believed, planners, OpenFusions(pool), options, progress);
+                                  const PoolOptions& options, std::size_t places, Pool& pool, const PoolWatch& watch) {
+  const Deadline deadline(options.seconds);
+  const Pool under_guess = MakePool(believed, planners, OpenFusions(pool), options, watch);
   pool.proposed += under_guess.proposed;
   pool.infeasible += under_guess.infeasible;
-  std::vector<Candidate> candidates = SelectDiverse(under_guess, machine, {.keep = places});
+  std::vector<Candidate> candidates = SelectDiverse(under_guess, machine, {.keep = places}, deadline);
   for (Candidate& candidate : candidates) {
     for (const PoolFusion& fusion : pool.fusions) {
       if (fusion.name != candidate.fusion) continue;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <vector>
 
 #include "millrace/optimize/pool.h"
@@ -14,7 +13,6 @@ namespace millrace {
 // methods that options name. Their proxy_seconds are the proxy's own, so that they compare with other candidates'. Adds
 // to the counts of `pool`, which has the proxy's version, what was proposed. Throws Interrupted.
 std::vector<Candidate> PlansUnder(const CostModel& believed, const Machine& machine, const PlannerRegistry& planners,
-                                  const PoolOptions& options, std::size_t places, Pool& pool,
-                                  const std::function<void(int, int)>& progress);
+                                  const PoolOptions& options, std::size_t places, Pool& pool, const PoolWatch& watch);
 
 }  // namespace millrace

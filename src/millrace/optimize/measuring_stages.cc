@@ -30,10 +30,13 @@ void Pipeline::Measure(double share) {
   RaceOptions options;
   options.rounds = effort_.race_rounds;
   options.cpus = ProcessorsOf(result_.machine, result_.target);
-  const double seconds =
-      deadline_.Limited() ? share * effort_.race_share * deadline_.Left() : share * effort_.race_seconds;
+  const double seconds = deadline_.Limited() ? share * effort_.race_share * End().Left() : share * effort_.race_seconds;
+  options.end = End();
+  Tell("measure", "", 0);
   millrace::Race(*target_, result_.candidates, options, deadline_.Within(std::min(seconds, effort_.race_seconds)),
-                 [this](int done, int total) { progress_("measure", done, total); });
+                 [this](int done, int total) { Tell("measure", "", static_cast<double>(done) / std::max(1, total)); });
+  std::erase_if(result_.candidates,
+                [](const Candidate& candidate) { return !candidate.target_seconds && candidate.failure.empty(); });
   resume_->Note(result_.candidates);
 }
 
@@ -53,8 +56,10 @@ void Pipeline::Race() {
 void Pipeline::Calibrate() {
   // Every few measurements make the next plans' model better.
   const std::size_t rounds = std::clamp<std::size_t>(places_.after_fit / kPlacesPerRound, 1, kMostRounds);
-  for (std::size_t round = 0; places_.after_fit > 0 && round < rounds; ++round) {
-    result_.transfer_fit = FitTransfers(*proxy_, result_.machine, result_.candidates);
+  for (std::size_t round = 0; places_.after_fit > 0 && round < rounds && !settled_ && TimeToPlanAgain(); ++round) {
+    const double share = effort_.calibrate_share / static_cast<double>(rounds - round);
+    result_.transfer_fit =
+        FitTransfers(*proxy_, result_.machine, result_.candidates, Deadline(PlanningSeconds(share / 2)));
     const std::unique_ptr<CostModel> with_transfers =
         GuessedModel(*proxy_, result_.machine, result_.transfer_fit->guess);
     result_.duration_fit = FitDurations(*with_transfers, result_.machine, result_.candidates);
@@ -62,8 +67,8 @@ void Pipeline::Calibrate() {
     std::vector<Candidate> corrected;
     for (const Candidate& candidate :
          PlansUnder(*CorrectedModel(*with_transfers, result_.machine, *result_.duration_fit), result_.machine,
-                    *planners_, OptionsUnderGuess(guesses_.size() + round), options_.top_k, pool_,
-                    [this](int done, int total) { progress_("propose for the corrected proxy", done, total); })) {
+                    *planners_, OptionsUnderGuess(guesses_.size() + round, share), options_.top_k, pool_,
+                    Watching("propose for the corrected proxy"))) {
       if (corrected.size() < next && !Contains(result_.candidates, candidate)) corrected.push_back(candidate);
     }
     result_.recalled += resume_->Recall(corrected);
@@ -73,14 +78,21 @@ void Pipeline::Calibrate() {
 }
 
 void Pipeline::Compare() {
+  Tell("compare", "", 0);
+  // Measured once, a plan would take the same time again.
+  if (target_->deterministic()) return;
   std::vector<Candidate*> compared{&result_.best};
   for (BaselineResult& baseline : result_.baselines) compared.push_back(&baseline.candidate);
   std::vector<std::unique_ptr<LoadedPlan>> loaded;
   std::vector<LoadedPlan*> plans;
   std::vector<Candidate*> running;
   double round_seconds = 0;
+  double longest_load = 0;
   for (Candidate* candidate : compared) {
+    if (deadline_.Limited() && 2 * longest_load > End().Left()) return;
+    const Deadline clock;
     std::unique_ptr<LoadedPlan> plan = TryLoad(*target_, candidate->plan, &candidate->failure);
+    longest_load = std::max(longest_load, clock.Elapsed());
     if (plan == nullptr) continue;
     loaded.push_back(std::move(plan));
     plans.push_back(loaded.back().get());
@@ -89,15 +101,15 @@ void Pipeline::Compare() {
   }
   MeasureOptions measure;
   measure.cpus = ProcessorsOf(result_.machine, result_.target);
-  const double budget = std::min(effort_.comparison_seconds, deadline_.Left());
-  measure.repetitions = target_->deterministic()
-                            ? 1
-                            : static_cast<int>(std::clamp(budget / std::max(round_seconds, 1e-9), 3.0,
-                                                          static_cast<double>(effort_.comparison_rounds)));
-  measure.warm_up = target_->deterministic() ? 0 : 1;
-  progress_("compare", 0, 1);
+  const double budget = std::min(effort_.comparison_seconds, End().Left());
+  measure.warm_up = 1;
+  const double rounds = budget / std::max(round_seconds, 1e-9) - measure.warm_up;
+  // What the race found stands where time does not allow more.
+  if (deadline_.Limited() && rounds < 1) return;
+  measure.repetitions = static_cast<int>(
+      std::clamp(rounds, deadline_.Limited() ? 1.0 : 3.0, static_cast<double>(effort_.comparison_rounds)));
   const std::vector<Measurement> measured = MeasureInterleaved(plans, measure);
-  progress_("compare", 1, 1);
+  Tell("compare", "", 1);
   for (std::size_t i = 0; i < running.size(); ++i) {
     Candidate& candidate = *running[i];
     // A winner that fails now keeps what the race said of it; the failure is told.

@@ -27,16 +27,19 @@ namespace millrace {
 struct OptimizeOptions {
   std::string target = "cpu";              // target/target.h
   std::optional<Proxy> proxy;              // empty: UsualProxy of the machine
-  std::optional<std::int64_t> samples;     // plans of planners that draw; by default 1000, fewer for very large graphs
-  std::optional<std::int64_t> iterations;  // steps of each search; by default enough to settle
+  std::optional<std::int64_t> samples;     // plans of planners that draw, for each way of fusing; by default 1000 for
+                                           // all together, fewer for very large graphs
+  std::optional<std::int64_t> iterations;  // steps of each search; by default enough to settle, or all that time allows
   std::size_t top_k = 16;                  // candidates measured
   std::vector<std::string> methods;        // planners; empty: PlannerRegistry::PoolNames
   PlannerSettings settings;                // of planners that declare such options
   std::vector<std::string> without;        // stages left out, OptimizeStages
   // Makes planners whose weights are fitted to the graph with the times the proxy goes by. Empty: none.
   std::function<PlannerRegistry(const ComputationGraph&)> adapt;
-  std::optional<double> time_limit;  // for the whole run
-  bool quick = false;                // fewer samples, rounds and shorter profiling
+  std::optional<double> time_limit;  // for the whole run, with what the caller does before and after
+  double seconds_before = 0;         // of it, gone already: reading the files
+  double seconds_after = 0;          // of it, kept for the caller: writing what was found
+  bool quick = false;  // fewer samples, rounds and shorter profiling, and without a time limit one of QuickSeconds
   std::uint64_t seed = 0;
   std::string profile_cache;  // file of earlier profiles; empty: none
   std::string records;        // file of earlier measurements, appended to; empty: none
@@ -76,8 +79,14 @@ struct OptimizeResult {
   std::vector<std::string> warnings;
 };
 
-// Told what is going on: a stage's name, and how much of it is done.
-using OptimizeProgress = std::function<void(std::string_view stage, int done, int total)>;
+// What is going on.
+struct OptimizeStep {
+  std::string_view stage;
+  std::string_view method;             // at work now; empty where none is
+  double done = 0;                     // share of the whole run, 0 to 1, never less than before
+  std::optional<double> seconds_left;  // where time is limited
+};
+using OptimizeProgress = std::function<void(const OptimizeStep&)>;
 
 // The stages in order; those without a name cannot be left out.
 struct OptimizeStage {

@@ -3,25 +3,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/fusion/greedy_fusion.h"
+#include "millrace/heuristics/list_schedulers.h"
 #include "millrace/optimize/candidate_list.h"
 #include "millrace/optimize/contended_plans.h"
 #include "millrace/optimize/guessed_plans.h"
 #include "millrace/optimize/judgement.h"
 #include "millrace/optimize/select.h"
 #include "millrace/plan/hash.h"
+#include "millrace/search/exact.h"
 #include "millrace/simulate/bounds.h"
+#include "millrace/target/measurement.h"
 
 namespace millrace {
 namespace {
 
 // Streams of a run's one generator: no two stages, and no two seeds, share one.
-enum Stream : std::uint64_t { kPool, kSharedLinks, kGuesses };
+enum Stream : std::uint64_t { kSharedLinks = 1'000'000'000, kGuesses };
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+std::optional<double> TimeLimitOf(const OptimizeOptions& options, const ComputationGraph& graph) {
+  std::optional<double> limit = options.time_limit;
+  if (!limit && options.quick) limit = QuickSeconds(graph);
+  if (limit) *limit = std::max(0.0, *limit - options.seconds_before);
+  return limit;
+}
 
 bool ExecutesTheModel(const std::string& target) { return target == "cpu"; }
 
@@ -36,6 +50,27 @@ std::vector<std::string> GuessMethods(const PlannerRegistry& planners, const Opt
   if (VisitsOfAPass(graph) > kMostVisits) return {"heft"};
   return {"heft", planners.Offers("gflownet+search") ? "gflownet+search" : "anneal"};
 }
+
+// How much of a run each stage takes, about, where no time limit says so: its beginning and end.
+struct Stretch {
+  std::string_view stage;
+  double begin, end;
+};
+constexpr Stretch kStretches[] = {{"profile", 0, 0.2},
+                                  {"finetune", 0.2, 0.25},
+                                  {"propose", 0.25, 0.7},
+                                  {"propose for shared links", 0.7, 0.8},
+                                  {"propose for dearer transfers", 0.8, 0.85},
+                                  {"measure", 0.85, 0.95},
+                                  {"propose for the corrected proxy", 0.9, 0.95},
+                                  {"compare", 0.95, 1}};
+
+// Nearer to a lower bound than this a plan is as good as any.
+constexpr double kAsGood = 1 + 1e-3;
+
+// Graphs that branch and bound is asked to settle, and how long it tries.
+constexpr int kMostGroupsToProve = 32;
+constexpr std::int64_t kNodesToProve = 100'000;
 
 // One line where planners of the usual pool cannot be made here.
 std::string LeftOutForWeights(const PlannerRegistry& planners) {
@@ -64,7 +99,7 @@ Pipeline::Pipeline(const LoadedGraph& loaded, const Machine& machine, const Plan
       options_(options),
       progress_(progress),
       planners_(&planners),
-      deadline_(options.time_limit),
+      deadline_(TimeLimitOf(options, loaded.graph)),
       effort_(EffortOf(options)) {
   result_.machine = machine;
   result_.target = options.target;
@@ -79,6 +114,86 @@ Pipeline::Pipeline(const LoadedGraph& loaded, const Machine& machine, const Plan
   proxy_ = MakeAnalyticCostModel(result_.graph, result_.machine, result_.proxy);
 }
 
+void Pipeline::Tell(std::string_view stage, std::string_view method, double share) {
+  OptimizeStep step{stage, method, done_, std::nullopt};
+  if (deadline_.Limited()) {
+    step.done = std::max(done_, std::min(1.0, deadline_.Gone()));
+    step.seconds_left = deadline_.Left();
+  } else {
+    const auto* const stretch = std::find_if(std::begin(kStretches), std::end(kStretches),
+                                             [stage](const Stretch& other) { return other.stage == stage; });
+    if (stretch != std::end(kStretches))
+      step.done = std::max(done_, stretch->begin + std::clamp(share, 0.0, 1.0) * (stretch->end - stretch->begin));
+  }
+  done_ = step.done;
+  progress_(step);
+}
+
+PoolWatch Pipeline::Watching(std::string_view stage) {
+  PoolWatch watch;
+  watch.progress = [this, stage](std::string_view method, int done, int total) {
+    Tell(stage, method, total > 0 ? static_cast<double>(done) / total : 1.0);
+  };
+  return watch;
+}
+
+std::optional<double> Pipeline::PlanningSeconds(double share) const {
+  if (!deadline_.Limited()) return std::nullopt;
+  return share * std::max(0.0, End().Left() - measuring_seconds_);
+}
+
+void Pipeline::TimeALoad() {
+  if (!deadline_.Limited()) return;
+  // Every plan is made ready once, those that compete in transfers at a higher price than one that has none.
+  constexpr double kDearer = 1.5;
+  constexpr std::size_t kMostBaselines = 4;
+  const CostedGraph costed = MakeCostedGraph(*proxy_, SingleOpGroups(result_.graph));
+  const Assignment plain = ScheduleSequential(costed).assignment;
+  measuring_seconds_ = effort_.measuring_share * End().Left();
+  if (!target_->deterministic()) return;
+  const Deadline clock;
+  std::string unused;
+  TryLoad(*target_, {costed.groups, plain.placement, plain.sequence}, &unused);
+  load_seconds_ = kDearer * clock.Elapsed();
+  measuring_seconds_ =
+      std::min(measuring_seconds_, load_seconds_ * static_cast<double>(options_.top_k + kMostBaselines));
+}
+
+// By the proxy, which the target's times are never below where it keeps bounds.
+double Pipeline::LeastSeconds(const Pool& pool, const PoolEntry& fastest) {
+  // Several ways of fusing: what holds for all of them.
+  if (pool.fusions.size() > 1) return FusionFreeBound(result_.graph, result_.machine);
+  const CostedGraph& costed = pool.fusions.front().costed;
+  const double bound = LowerBound(costed);
+  if (fastest.proxy_seconds <= kAsGood * bound || costed.num_groups > kMostGroupsToProve) return bound;
+  if (!proof_tried_) {
+    proof_tried_ = true;
+    Random random(options_.seed);
+    ExactOptions exact;
+    exact.nodes = kNodesToProve;
+    exact.seconds = PlanningSeconds(effort_.pool_share);
+    exact.start = fastest.assignment;
+    ExactResult solved = SolveExactly(costed, exact, random);
+    if (solved.proven && solved.best)
+      proven_ = PoolEntry{0, "exact", std::move(solved.best->assignment), solved.best->makespan};
+  }
+  return proven_ ? proven_->proxy_seconds : bound;
+}
+
+bool Pipeline::IsBestPossible(const Pool& pool) {
+  if (!target_->deterministic() || !target_->keeps_bounds() || pool.entries.empty()) return false;
+  const PoolEntry* fastest =
+      &*std::min_element(pool.entries.begin(), pool.entries.end(),
+                         [](const PoolEntry& a, const PoolEntry& b) { return a.proxy_seconds < b.proxy_seconds; });
+  const double least = LeastSeconds(pool, *fastest);
+  if (proven_ && proven_->proxy_seconds < fastest->proxy_seconds) fastest = &*proven_;
+  if (fastest->proxy_seconds > kAsGood * least) return false;
+  std::string failure;
+  const std::unique_ptr<LoadedPlan> loaded = TryLoad(*target_, MakeCandidate(pool, *fastest).plan, &failure);
+  settled_ = loaded != nullptr && TryRun(*loaded, &failure).value_or(kCannotRun) <= kAsGood * least;
+  return settled_;
+}
+
 bool Pipeline::LeftOut(std::string_view stage) const {
   return std::find(options_.without.begin(), options_.without.end(), stage) != options_.without.end();
 }
@@ -87,11 +202,12 @@ void Pipeline::Profile() {
   if (!ExecutesTheModel(options_.target)) return;
   ProfileCache cache = options_.profile_cache.empty() ? ProfileCache() : ProfileCache(options_.profile_cache);
   if (!cache.warning().empty()) result_.warnings.push_back(cache.warning());
-  const double share = deadline_.Limited() ? effort_.profile_share * deadline_.Left() : deadline_.Left();
+  const double share = deadline_.Limited() ? effort_.profile_share * End().Left() : deadline_.Left();
   ProfileSummary summary;
   result_.graph = ProfileGraph(
       *loaded_.model, loaded_.graph, result_.machine, GreedyFusion(loaded_.graph), {effort_.profile_seconds}, cache,
-      deadline_.Within(share), [this](int done, int total) { progress_("profile", done, total); }, summary);
+      deadline_.Within(share), [this](int done, int total) { Tell("profile", "", static_cast<double>(done) / total); },
+      summary);
   result_.profile = summary;
   cache.Save();
   proxy_ = MakeAnalyticCostModel(result_.graph, result_.machine, result_.proxy);
@@ -102,22 +218,30 @@ void Pipeline::Profile() {
 
 void Pipeline::Adapt() {
   if (!options_.adapt) return;
-  progress_("finetune", 0, 1);
+  Tell("finetune", "", 0);
   adapted_ = options_.adapt(result_.graph);
   planners_ = &adapted_;
-  progress_("finetune", 1, 1);
 }
 
 void Pipeline::Propose() {
+  Tell("propose", "", 0);
+  TimeALoad();
+  const std::vector<FusionOption> fusions = FusionOptions(*proxy_);
   pool_options_.methods = options_.methods;
   pool_options_.settings = options_.settings;
   pool_options_.samples = SamplesFor(options_, result_.graph);
-  pool_options_.iterations = IterationsFor(options_, result_.graph);
+  if (!options_.samples) pool_options_.samples /= static_cast<std::int64_t>(fusions.size());
+  pool_options_.samples = std::max<std::int64_t>(1, pool_options_.samples);
+  // Where the user limits time, searches go on as long as they may.
+  if (options_.iterations || !options_.time_limit) pool_options_.iterations = IterationsFor(options_, result_.graph);
   pool_options_.keep_per_planner = KeepPerPlanner(result_.graph);
-  pool_options_.random = Random(options_.seed).Fork(kPool);
-  if (deadline_.Limited()) pool_options_.seconds = effort_.planner_share * deadline_.Left();
-  pool_ = MakePool(*proxy_, *planners_, FusionOptions(*proxy_), pool_options_,
-                   [this](int done, int total) { progress_("propose", done, total); });
+  pool_options_.random = Random(options_.seed);
+  pool_options_.seconds = PlanningSeconds(options_.methods.empty() ? effort_.pool_share : 1);
+  PoolWatch watch = Watching("propose");
+  watch.enough = [this](const Pool& pool) { return IsBestPossible(pool); };
+  pool_ = MakePool(*proxy_, *planners_, fusions, pool_options_, watch);
+  if (proven_) pool_.entries.push_back(*proven_);
+  NoteTooSlow(pool_);
   baselines_ = MakeBaselines(pool_, result_.machine);
   guesses_ = FirstGuesses(*proxy_, result_.machine);
   guesses_.erase(guesses_.begin());
@@ -127,37 +251,58 @@ void Pipeline::Propose() {
   if (!left_out.empty()) result_.warnings.push_back(left_out);
 }
 
+void Pipeline::NoteTooSlow(const Pool& pool) {
+  if (pool.too_slow.empty()) return;
+  std::string names;
+  for (const std::string& name : pool.too_slow) names += (names.empty() ? "" : ", ") + name;
+  result_.warnings.push_back("the time limit leaves no time for " + names);
+}
+
 void Pipeline::ProposeForSharedLinks() {
-  if (!options_.methods.empty() || !places_.many) return;
+  if (settled_ || !options_.methods.empty() || !places_.many) return;
   ContendedPlansOptions contended;
-  contended.seconds = pool_options_.seconds;
+  contended.seconds = PlanningSeconds(effort_.shared_links_share);
+  if (options_.time_limit && !options_.iterations) contended.most_tries = contended.visits = kNoLimit;
   contended.random = Random(options_.seed).Fork(kSharedLinks);
+  Tell("propose for shared links", "contended-search", 0);
   for_shared_links_ = ContendedPlans(pool_, *planners_, contended, [this](int done, int total) {
-    progress_("propose for shared links", done, total);
+    Tell("propose for shared links", "contended-search", static_cast<double>(done) / total);
   });
   for_shared_links_.resize(std::min(for_shared_links_.size(), places_.by_proxy / 2));
 }
 
 void Pipeline::Choose() {
-  result_.candidates = SelectDiverse(pool_, result_.machine, {.keep = places_.by_proxy - for_shared_links_.size()});
+  const DiverseOptions diverse{.keep = places_.by_proxy - for_shared_links_.size()};
+  result_.candidates = SelectDiverse(pool_, result_.machine, diverse, SelectingDeadline());
   for (const Candidate& candidate : for_shared_links_) AddUnlessKnown(candidate, result_.candidates);
 }
 
-PoolOptions Pipeline::OptionsUnderGuess(std::uint64_t stream) const {
+Deadline Pipeline::SelectingDeadline() const { return Deadline(PlanningSeconds(0.5)); }
+
+PoolOptions Pipeline::OptionsUnderGuess(std::uint64_t stream, double share) const {
   PoolOptions options = pool_options_;
   options.methods = GuessMethods(*planners_, options_, result_.graph);
   options.samples = std::max<std::int64_t>(1, pool_options_.samples / 4);
   options.iterations = IterationsFor(options_, result_.graph) / 4;
+  options.seconds = PlanningSeconds(share);
   options.random = Random(options_.seed).Fork(kGuesses).Fork(stream);
   return options;
 }
 
+bool Pipeline::TimeToPlanAgain() const {
+  constexpr double kFewestPlans = 10;
+  const std::optional<double> seconds = PlanningSeconds(1);
+  return !seconds || *seconds > kFewestPlans * load_seconds_;
+}
+
 void Pipeline::ProposeForDearerTransfers() {
-  for (std::size_t guess = 0; places_.per_guess > 0 && guess < guesses_.size(); ++guess) {
+  if (settled_) return;
+  constexpr std::string_view kStage = "propose for dearer transfers";
+  for (std::size_t guess = 0; places_.per_guess > 0 && guess < guesses_.size() && TimeToPlanAgain(); ++guess) {
+    const double share = effort_.guesses_share / static_cast<double>(guesses_.size() - guess);
     for (const Candidate& candidate :
          PlansUnder(*GuessedModel(*proxy_, result_.machine, guesses_[guess]), result_.machine, *planners_,
-                    OptionsUnderGuess(guess), places_.per_guess, pool_,
-                    [this](int done, int total) { progress_("propose for dearer transfers", done, total); }))
+                    OptionsUnderGuess(guess, share), places_.per_guess, pool_, Watching(kStage)))
       AddUnlessKnown(candidate, result_.candidates);
   }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -72,8 +74,33 @@ class Pipeline {
   OptimizeResult Finish();
 
  private:
+  // Tells how far the run has come; `share` of the stage is done.
+  void Tell(std::string_view stage, std::string_view method, double share);
+  PoolWatch Watching(std::string_view stage);
+
+  // The part of what is left for planning that the next stage may take; nothing where time is not limited.
+  std::optional<double> PlanningSeconds(double share) const;
+
+  // The end of everything that is done here: what is kept for the caller comes after it.
+  Deadline End() const { return deadline_.Within(std::max(0.0, deadline_.Left() - options_.seconds_after)); }
+
+  // Finds out how long the target takes to make a plan ready.
+  void TimeALoad();
+
+  // Is there time for plans under another proxy?
+  bool TimeToPlanAgain() const;
+
+  // Is the fastest plan of the pool as fast on the target as any plan can be, or a thousandth from it?
+  bool IsBestPossible(const Pool& pool);
+  double LeastSeconds(const Pool& pool, const PoolEntry& fastest);
+
   // Planners and budget of plans that are made for a proxy with other costs; `stream`: a number of its own each time.
-  PoolOptions OptionsUnderGuess(std::uint64_t stream) const;
+  PoolOptions OptionsUnderGuess(std::uint64_t stream, double share) const;
+
+  // How long choosing plans that differ may take.
+  Deadline SelectingDeadline() const;
+
+  void NoteTooSlow(const Pool& pool);
   void Measure(double share);
   bool LeftOut(std::string_view stage) const;
 
@@ -84,12 +111,18 @@ class Pipeline {
   PlannerRegistry adapted_;
   Deadline deadline_;
   Effort effort_;
+  double measuring_seconds_ = 0;  // kept for the stages that measure, where time is limited
+  double load_seconds_ = 0;       // that a deterministic target takes for a plan, where time is limited
+  double done_ = 0;               // share of the run that was told last
   OptimizeResult result_;
   std::unique_ptr<CostModel> estimate_;  // by the machine's rates
   std::unique_ptr<CostModel> proxy_;     // by measured times, where there are any
   std::unique_ptr<Target> target_;
   PoolOptions pool_options_;
   Pool pool_;
+  std::optional<PoolEntry> proven_;  // the fastest plan there is by the proxy; its groups are the pool's first
+  bool proof_tried_ = false;
+  bool settled_ = false;  // a plan is known that no other beats on the target
   std::vector<Baseline> baselines_;
   std::vector<TransferGuess> guesses_;
   Places places_;

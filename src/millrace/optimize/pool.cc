@@ -2,11 +2,13 @@
 #include "millrace/optimize/pool.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "millrace/memory/run_in_memory.h"
+#include "millrace/planning/deadline.h"
 #include "millrace/search/local_search.h"
 
 namespace millrace {
@@ -16,6 +18,12 @@ namespace {
 constexpr std::int64_t kMostOwnOpsKept = 400'000;
 constexpr std::int64_t kFewestOwnKept = 2;
 constexpr std::int64_t kMostOwnKept = 16;
+
+// A planner that took this many times as long as expected was held up by something else.
+constexpr double kMostSlowness = 20;
+
+// Of a pool's time, what planners with one answer may take together.
+constexpr double kOneAnswerShare = 0.4;
 
 // A method's own options alone: a pool's settings are for all of its methods.
 PlannerSettings SettingsFor(const PlannerTraits& traits, const PlannerSettings& all) {
@@ -29,44 +37,126 @@ PlannerSettings SettingsFor(const PlannerTraits& traits, const PlannerSettings& 
 
 class PoolMaker {
  public:
-  PoolMaker(const CostModel& model, const PlannerRegistry& planners, const PoolOptions& options,
-            const std::function<void(int, int)>& progress)
-      : model_(model), options_(options), progress_(progress) {
+  PoolMaker(const CostModel& model, const PlannerRegistry& planners, const PoolOptions& options, const PoolWatch& watch)
+      : model_(model), options_(options), watch_(watch), deadline_(options.seconds) {
     for (const std::string& name : options.methods.empty() ? planners.PoolNames() : options.methods) {
       const PlannerTraits& traits = planners.Traits(name);
       planners_.push_back(planners.Make(name, SettingsFor(traits, options.settings)));
     }
+    budget_.samples = options.samples;
     budget_.iterations = options.iterations;
-    budget_.seconds = options.seconds;
   }
 
   Pool Make(const std::vector<FusionOption>& fusions) {
-    budget_.samples = std::max<std::int64_t>(1, options_.samples / static_cast<std::int64_t>(fusions.size()));
-    const auto own = std::count_if(planners_.begin(), planners_.end(),
-                                   [](const auto& planner) { return planner->traits().chooses_fusion; });
-    total_ =
-        static_cast<int>((planners_.size() - static_cast<std::size_t>(own)) * fusions.size()) + static_cast<int>(own);
     for (const FusionOption& fusion : fusions) {
+      if (!pool_.fusions.empty() && !AnotherFusionFits()) break;
+      const Deadline clock;
       pool_.fusions.push_back({fusion.name, MakeCostedGraph(model_, fusion.groups)});
-      for (const std::unique_ptr<const Planner>& planner : planners_) {
-        if (planner->traits().chooses_fusion) continue;
-        AskForGivenGroups(*planner);
-        progress_(++done_, total_);
+      longest_costing_ = std::max(longest_costing_, clock.Elapsed());
+    }
+    ListTasks();
+    for (std::size_t t = 0; t < tasks_.size() && !enough_; ++t) {
+      const Task& task = tasks_[t];
+      const std::optional<double> seconds = SecondsFor(t);
+      if (t > 0 && seconds && *seconds < 0) {
+        NoteTooSlow(task.planner->name());
+        continue;
       }
+      watch_.progress(task.planner->name(), static_cast<int>(t), static_cast<int>(tasks_.size()));
+      if (seconds) budget_.seconds = std::max(0.0, *seconds);
+      Ask(task);
     }
-    for (const std::unique_ptr<const Planner>& planner : planners_) {
-      if (!planner->traits().chooses_fusion) continue;
-      AskForOwnGroups(*planner);
-      progress_(++done_, total_);
-    }
+    watch_.progress("", static_cast<int>(tasks_.size()), static_cast<int>(tasks_.size()));
     return std::move(pool_);
   }
 
  private:
-  std::optional<BestOf> Ask(const Planner& planner, const PlanningProblem& problem, std::size_t keep) {
+  // One planner for one way of fusing; fusion -1: for its own choice.
+  struct Task {
+    const Planner* planner;
+    int fusion;
+
+    bool one_answer() const { return planner->traits().one_answer; }
+  };
+
+  // Half of the time, at most, goes into pricing ways of fusing.
+  bool AnotherFusionFits() const { return !options_.seconds || 2 * longest_costing_ < deadline_.Left() / 2; }
+
+  std::int64_t Visits(const Task& task) const {
+    return pool_.fusions[static_cast<std::size_t>(std::max(0, task.fusion))].costed.Visits();
+  }
+
+  void ListTasks() {
+    for (const auto& planner : planners_) {
+      if (planner->traits().chooses_fusion) {
+        tasks_.push_back({planner.get(), -1});
+        continue;
+      }
+      for (int fusion = 0; fusion < static_cast<int>(pool_.fusions.size()); ++fusion)
+        tasks_.push_back({planner.get(), fusion});
+    }
+    std::stable_sort(tasks_.begin(), tasks_.end(), [](const Task& a, const Task& b) {
+      if (a.one_answer() != b.one_answer()) return a.one_answer();
+      return !a.one_answer() && a.planner->traits().pool_share > b.planner->traits().pool_share;
+    });
+    const auto too_large = [this](const Task& task) { return Visits(task) > task.planner->traits().most_pool_visits; };
+    if (!std::all_of(tasks_.begin(), tasks_.end(), too_large)) std::erase_if(tasks_, too_large);
+  }
+
+  double ExpectedSeconds(const Task& task) const {
+    return task.planner->traits().seconds_per_visit * static_cast<double>(Visits(task)) * model_.topology().num_devices;
+  }
+
+  // How many times as long as expected planners take here.
+  double Slowness() const { return expected_ > 0 ? std::clamp(taken_ / expected_, 1.0, kMostSlowness) : 1; }
+
+  // What the task may take; nothing where time is not limited, less than 0 where it is not to begin.
+  std::optional<double> SecondsFor(std::size_t t) const {
+    if (!options_.seconds) return std::nullopt;
+    const Task& task = tasks_[t];
+    const double left = deadline_.Left();
+    const double expected = Slowness() * ExpectedSeconds(task);
+    if (task.one_answer()) {
+      // Those with one answer leave time for the others, once there is a plan.
+      const double open = left - (pool_.entries.empty() ? 0 : (1 - kOneAnswerShare) * *options_.seconds);
+      return expected > open ? -1 : std::max(expected, open / 4);
+    }
+    double shares = 0;
+    for (std::size_t other = t; other < tasks_.size(); ++other)
+      shares += tasks_[other].one_answer() ? 0 : tasks_[other].planner->traits().pool_share;
+    if (expected > left / 2) return -1;
+    return std::max(expected, left * task.planner->traits().pool_share / shares);
+  }
+
+  void NoteTooSlow(const std::string& name) {
+    if (std::find(pool_.too_slow.begin(), pool_.too_slow.end(), name) == pool_.too_slow.end())
+      pool_.too_slow.push_back(name);
+  }
+
+  void Ask(const Task& task) {
+    const std::size_t before = pool_.entries.size();
+    const Deadline clock;
+    if (task.fusion < 0) {
+      AskForOwnGroups(*task.planner);
+    } else {
+      AskForGivenGroups(*task.planner, task.fusion);
+    }
+    if (task.one_answer()) {
+      taken_ += clock.Elapsed();
+      expected_ += ExpectedSeconds(task);
+    }
+    bool faster = false;
+    for (std::size_t entry = before; entry < pool_.entries.size(); ++entry) {
+      faster = faster || pool_.entries[entry].proxy_seconds < fastest_;
+      fastest_ = std::min(fastest_, pool_.entries[entry].proxy_seconds);
+    }
+    enough_ = faster && watch_.enough && watch_.enough(pool_);
+  }
+
+  std::optional<BestOf> Run(const Planner& planner, const PlanningProblem& problem, std::size_t keep) {
     Budget budget = budget_;
     budget.samples = planner.SamplesFor(problem, budget.samples);
-    Random stream = options_.random.Fork(static_cast<std::uint64_t>(done_));
+    Random stream = options_.random;
     std::optional<BestOf> best = RunPlannerInMemory(planner, problem, budget, stream, keep);
     if (best) {
       pool_.proposed += best->offered;
@@ -75,13 +165,10 @@ class PoolMaker {
     return best;
   }
 
-  void AskForGivenGroups(const Planner& planner) {
-    const CostedGraph& costed = pool_.fusions.back().costed;
-    const bool named = !options_.methods.empty();
-    if (!named && costed.Visits() > planner.traits().most_pool_visits) return;
-    std::optional<BestOf> best = Ask(planner, PlanningProblem(model_, costed), options_.keep_per_planner);
+  void AskForGivenGroups(const Planner& planner, int fusion) {
+    const CostedGraph& costed = pool_.fusions[static_cast<std::size_t>(fusion)].costed;
+    std::optional<BestOf> best = Run(planner, PlanningProblem(model_, costed), options_.keep_per_planner);
     if (!best) return;
-    const int fusion = static_cast<int>(pool_.fusions.size()) - 1;
     for (RatedAssignment& rated : best->kept)
       pool_.entries.push_back({fusion, planner.name(), std::move(rated.assignment), rated.makespan});
   }
@@ -89,13 +176,16 @@ class PoolMaker {
   void AskForOwnGroups(const Planner& planner) {
     const std::int64_t ops = std::max<std::int64_t>(1, model_.graph().num_ops());
     const auto most = std::clamp(kMostOwnOpsKept / ops, kFewestOwnKept, kMostOwnKept);
+    const Deadline both(budget_.seconds);
+    if (budget_.seconds) budget_.seconds = *budget_.seconds / 2;
     std::optional<BestOf> best =
-        Ask(planner, PlanningProblem(model_), std::min(options_.keep_per_planner, static_cast<std::size_t>(most)));
+        Run(planner, PlanningProblem(model_), std::min(options_.keep_per_planner, static_cast<std::size_t>(most)));
     if (!best) return;
     const std::size_t first = pool_.entries.size();
     for (RatedAssignment& rated : best->kept)
       pool_.entries.push_back(
           {FusionOf(planner, *rated.costed), planner.name(), std::move(rated.assignment), rated.makespan});
+    if (budget_.seconds) budget_.seconds = both.Left();
     if (options_.methods.empty()) SearchFrom(first, planner);
   }
 
@@ -114,7 +204,7 @@ class PoolMaker {
     LocalSearchOptions search;
     search.iterations = budget_.iterations;
     search.seconds = budget_.seconds;
-    Random stream = options_.random.Fork(static_cast<std::uint64_t>(done_)).Fork(1);
+    Random stream = options_.random.Fork(1);
     LocalSearch local_search(pool_.fusions[static_cast<std::size_t>(start.fusion)].costed);
     RatedAssignment found = local_search.Improve(start.assignment, search, stream);
     ++pool_.proposed;
@@ -125,19 +215,23 @@ class PoolMaker {
 
   const CostModel& model_;
   const PoolOptions& options_;
-  const std::function<void(int, int)>& progress_;
+  const PoolWatch& watch_;
+  Deadline deadline_;
   std::vector<std::unique_ptr<const Planner>> planners_;
+  std::vector<Task> tasks_;
   Budget budget_;
   Pool pool_;
-  int done_ = 0;
-  int total_ = 0;
+  double longest_costing_ = 0;
+  double taken_ = 0, expected_ = 0;  // seconds of those with one answer
+  double fastest_ = std::numeric_limits<double>::infinity();
+  bool enough_ = false;
 };
 
 }  // namespace
 
 Pool MakePool(const CostModel& model, const PlannerRegistry& planners, const std::vector<FusionOption>& fusions,
-              const PoolOptions& options, const std::function<void(int, int)>& progress) {
-  return PoolMaker(model, planners, options, progress).Make(fusions);
+              const PoolOptions& options, const PoolWatch& watch) {
+  return PoolMaker(model, planners, options, watch).Make(fusions);
 }
 
 std::vector<FusionOption> OpenFusions(const Pool& pool) {

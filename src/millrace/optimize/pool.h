@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
@@ -26,11 +27,11 @@ struct PoolFusion {
 struct PoolOptions {
   std::vector<std::string> methods;        // planners by name; empty: PlannerRegistry::PoolNames
   PlannerSettings settings = {};           // of those that declare such options
-  std::int64_t samples = 1000;             // plans of planners that draw, over all ways of fusing
+  std::int64_t samples = 1000;             // plans of planners that draw, for each way of fusing
   std::optional<std::int64_t> iterations;  // steps of each search; by default its own choice
-  std::optional<double> seconds;           // that each planner that draws or searches may take
+  std::optional<double> seconds;           // wall time of all of it
   std::size_t keep_per_planner = 64;       // best plans of one planner and way of fusing that stay
-  Random random{0};                        // each planner has a stream of its own
+  Random random{0};                        // every planner begins with a copy: alone it would plan the same
 };
 
 // One plan of the pool, as an assignment of the groups of its fusion.
@@ -43,17 +44,32 @@ struct PoolEntry {
 
 struct Pool {
   std::vector<PoolFusion> fusions;
-  std::vector<PoolEntry> entries;  // each valid and within memory; in order of fusion, planner, makespan
-  std::int64_t proposed = 0;       // plans that planners offered
-  std::int64_t infeasible = 0;     // of those, plans that were good enough to look at and did not fit in memory
+  std::vector<PoolEntry> entries;     // each valid and within memory; in order of fusion, planner, makespan
+  std::int64_t proposed = 0;          // plans that planners offered
+  std::int64_t infeasible = 0;        // of those, plans that were good enough to look at and did not fit in memory
+  std::vector<std::string> too_slow;  // methods that were not asked because their first plan would not come in time
 };
 
-// Plans of every method for every way of fusing. Methods that choose fusion are asked once, after all others, with
-// fusion open; where no methods are named, a local search begins at the best plan of each, METHOD+local-search, since
-// nobody else searches under its groups. `progress` is told (done, total) after each planner. Throws InvalidInput for a
-// method that is not in the registry, Interrupted.
+// What a pool tells while it is made.
+struct PoolWatch {
+  // A method begins; `done` of `total` have ended. At the end once more, without a method.
+  std::function<void(std::string_view method, int done, int total)> progress = [](auto&&...) {};
+
+  // Asked after each method that found a faster plan than all before it: is that enough? Null: never.
+  std::function<bool(const Pool&)> enough = nullptr;
+};
+
+// Plans of every method for every way of fusing: first the methods with one answer, so that a good plan is there early;
+// then those that draw or search, by their traits' shares. Methods that choose fusion are asked once, with fusion open;
+// where no methods are named, a local search begins at the best plan of each of them, METHOD+local-search, since nobody
+// else searches under its groups.
+//
+// Of `seconds` those that draw or search have their shares of what is left when their turn comes. A method whose first
+// plan would take too much of it is left out, by what its traits expect and by how much longer than expected others
+// took; and so are, unless nothing else remains, those for which the problem is too large. The first method is always
+// asked. Throws InvalidInput for a method that is not in the registry, Interrupted.
 Pool MakePool(const CostModel& model, const PlannerRegistry& planners, const std::vector<FusionOption>& fusions,
-              const PoolOptions& options, const std::function<void(int, int)>& progress);
+              const PoolOptions& options, const PoolWatch& watch);
 
 // The fusion options that the pool's plans were made for.
 std::vector<FusionOption> OpenFusions(const Pool& pool);

@@ -19,13 +19,36 @@ struct Runner {
   std::unique_ptr<LoadedPlan> loaded;
 };
 
-std::vector<Runner> LoadAll(Target& target, std::vector<Candidate>& candidates) {
+// Tells whether one more of several like things is likely to end in time, going by the longest so far.
+class Pace {
+ public:
+  explicit Pace(const Deadline& end) : end_(end) {}
+
+  bool Allows() const { return longest_ == 0 || longest_ < end_.Left(); }
+
+  template <typename Work>
+  auto Time(Work work) {
+    const Deadline clock;
+    auto result = work();
+    longest_ = std::max(longest_, clock.Elapsed());
+    return result;
+  }
+
+ private:
+  Deadline end_;
+  double longest_ = 0;
+};
+
+// With half of the time left for their runs.
+std::vector<Runner> LoadAll(Target& target, std::vector<Candidate>& candidates, const Deadline& end) {
   std::vector<Runner> runners;
+  Pace pace(target.deterministic() ? end : end.Within(end.Left() / 2));
   for (Candidate& candidate : candidates) {
     if (candidate.target_seconds || !candidate.failure.empty()) continue;
     StopIfInterrupted();
-    if (auto loaded = TryLoad(target, candidate.plan, &candidate.failure))
-      runners.push_back({&candidate, std::move(loaded)});
+    if (!runners.empty() && !pace.Allows()) break;
+    auto loaded = pace.Time([&] { return TryLoad(target, candidate.plan, &candidate.failure); });
+    if (loaded) runners.push_back({&candidate, std::move(loaded)});
   }
   return runners;
 }
@@ -49,7 +72,8 @@ void DropTheSlow(std::vector<Runner>& runners, const RaceOptions& options) {
 void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions& options, const Deadline& deadline,
           const std::function<void(int, int)>& progress) {
   const DisturbanceWatch watch(options.cpus);
-  std::vector<Runner> runners = LoadAll(target, candidates);
+  std::vector<Runner> runners = LoadAll(target, candidates, options.end);
+  Pace pace(options.end);
   const int rounds = target.deterministic() ? 1 : options.rounds;
   int done = 0;
   int left = static_cast<int>(runners.size()) * rounds;
@@ -57,10 +81,13 @@ void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions&
     if (round > 0 && deadline.Passed()) break;
     for (Runner& runner : runners) {
       StopIfInterrupted();
-      if (const auto seconds = TryRun(*runner.loaded, &runner.candidate->failure))
+      if (done > 0 && !pace.Allows()) break;
+      if (const auto seconds = pace.Time([&] { return TryRun(*runner.loaded, &runner.candidate->failure); }))
         runner.candidate->times.push_back(*seconds);
       progress(++done, std::max(left, done));
     }
+    std::erase_if(runners, [](const Runner& runner) { return runner.candidate->times.empty(); });
+    if (!pace.Allows()) break;
     std::erase_if(runners, [](const Runner& runner) { return !runner.candidate->failure.empty(); });
     if (runners.empty()) break;
     if (round + 1 >= options.rounds_before_drop) DropTheSlow(runners, options);

@@ -20,13 +20,15 @@ struct RaceOptions {
   int rounds_before_drop = 3;  // runs of every plan before the first may leave
   double drop_factor = 1.15;   // a plan leaves when its fastest run is this much slower than the leader's median
   int least_survivors = 3;
-  std::vector<int> cpus;  // watched for disturbances (target/disturbance.h); empty: not watched
+  std::vector<int> cpus;      // watched for disturbances (target/disturbance.h); empty: not watched
+  Deadline end = Deadline();  // of everything: no load or run begins that is likely to pass it, but for the first ones
 };
 
 // Measures the candidates and fills in times, target_seconds, disturbed and failure. Those that already have
 // target_seconds or a failure (from records of an earlier run) are left as they are. A candidate that fails is out; the
-// others go on. `progress` is told (done, total) runs. Stops early, with what it has, at the deadline, but never before
-// each candidate ran once. Throws Interrupted.
+// others go on. `progress` is told (done, total) runs. Stops early, with what it has, at the deadline, but not before
+// each candidate ran once. At options.end it does: candidates further back then stay without a time, yet never all of
+// them. Throws Interrupted.
 void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions& options, const Deadline& deadline,
           const std::function<void(int, int)>& progress);
 

@@ -63,15 +63,17 @@ class EntryDistance {
 
 }  // namespace
 
-std::vector<Candidate> SelectDiverse(const Pool& pool, const Machine& machine, const DiverseOptions& options) {
+std::vector<Candidate> SelectDiverse(const Pool& pool, const Machine& machine, const DiverseOptions& options,
+                                     const Deadline& deadline) {
   std::vector<std::size_t> order(pool.entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&pool](std::size_t a, std::size_t b) {
     return pool.entries[a].proxy_seconds < pool.entries[b].proxy_seconds;
   });
   EntryDistance distance(pool, machine);
-  const std::vector<std::size_t> chosen = DiverseTopK(
-      order.size(), options, [&](std::size_t plan, std::size_t other) { return distance(order[plan], order[other]); });
+  const std::vector<std::size_t> chosen = DiverseTopK(order.size(), options, [&](std::size_t plan, std::size_t other) {
+    return deadline.Passed() ? 1.0 : distance(order[plan], order[other]);
+  });
   std::vector<Candidate> selected;
   selected.reserve(chosen.size());
   for (const std::size_t plan : chosen) selected.push_back(MakeCandidate(pool, pool.entries[order[plan]]));

@@ -122,7 +122,8 @@ std::vector<TransferGuess> FirstGuesses(const CostModel& proxy, const Machine& m
   return guesses;
 }
 
-TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates) {
+TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates,
+                         const Deadline& deadline) {
   TransferFitting fitting(proxy, machine, candidates);
   if (fitting.measured() < kLeastMeasuredToGuess) return {};
   const Means means = MeansOf(proxy);
@@ -131,7 +132,7 @@ TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const s
   double error = error_before;
   std::int64_t questions = kMostVisits / fitting.visits();
   const auto ask = [&](double constant_share, double byte_share) {
-    if (questions-- <= 0) return false;
+    if (questions-- <= 0 || deadline.Passed()) return false;
     const double here = fitting.Error(GuessOf(means, constant_share, byte_share));
     if (!(here < error)) return false;
     error = here;

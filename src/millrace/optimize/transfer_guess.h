@@ -8,6 +8,7 @@
 #include "millrace/cost/perturbed_cost.h"
 #include "millrace/machine/machine.h"
 #include "millrace/optimize/candidate.h"
+#include "millrace/planning/deadline.h"
 
 // What the proxy is most often wrong about: handing tensors from device to device costs more than the machine file
 // says, be it for a bus, a driver's latency or cold caches. Plans made for several guesses at that cost go to the
@@ -33,7 +34,9 @@ struct TransferFit {
 
 // The guess under which the proxy times of the measured candidates are the nearest to proportional to what was measured
 // (least error): a grid first, then small steps from its best. None where fewer than four were measured, or where no
-// guess is a tenth better. Large graphs get fewer questions, so that it stays a matter of seconds.
-TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates);
+// guess is a tenth better. Large graphs get fewer questions, so that it stays a matter of seconds; at the deadline the
+// best guess so far is the answer.
+TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates,
+                         const Deadline& deadline = Deadline());
 
 }  // namespace millrace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "millrace/planning/deadline.h"
+
 namespace millrace {
 namespace {
 
@@ -21,9 +23,16 @@ class ChainedPlanner final : public Planner {
 
   void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
                const Offer& offer) const override {
-    for (std::size_t i = 0; i < planners_.size(); ++i) {
+    const Deadline deadline(budget.seconds);
+    bool offered = false;
+    for (std::size_t i = 0; i < planners_.size() && !(offered && deadline.Passed()); ++i) {
       Random own = random.Fork(i);
-      planners_[i]->Propose(problem, budget, own, offer);
+      Budget rest = budget;
+      if (rest.seconds) rest.seconds = deadline.Left();
+      planners_[i]->Propose(problem, rest, own, [&](ProposedPlan plan) {
+        offered = true;
+        offer(std::move(plan));
+      });
     }
   }
 

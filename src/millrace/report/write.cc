@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -28,6 +29,15 @@ void MakeFolder(const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+double ExpectedWritingSeconds(const ComputationGraph& graph) {
+  constexpr double kAlways = 0.1;
+  constexpr double kPerOp = 2e-5;
+  constexpr double kPerOpInFullTrace = 6e-5;
+  const double ops = graph.num_ops();
+  const double in_trace = std::min(ops, static_cast<double>(kGroupsInFullTrace));
+  return kAlways + kPerOpInFullTrace * in_trace + kPerOp * (ops - in_trace);
+}
 
 void PrepareOutputFolder(const std::string& folder) {
   MakeFolder(folder);

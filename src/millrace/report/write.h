@@ -16,4 +16,7 @@ void PrepareOutputFolder(const std::string& folder);
 // report.html and timeline.trace.json, each whole or not at all. Throws WorkFailed.
 void WriteResult(const OptimizeResult& result, const std::string& folder);
 
+// How long writing the result of such a graph takes at most, on a busy machine.
+double ExpectedWritingSeconds(const ComputationGraph& graph);
+
 }  // namespace millrace

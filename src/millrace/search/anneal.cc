@@ -64,6 +64,7 @@ PlannerTraits AnnealingTraits() {
   return {.name = "anneal",
           .meaning = "simulated annealing from HEFT",
           .takes_iterations = true,
+          .pool_share = 2,
           .options = {
               {.name = "chains", .meaning = "how many, one after the other", .least = 1, .most = 1000, .usual = "1"}}};
 }

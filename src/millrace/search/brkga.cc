@@ -169,6 +169,7 @@ PlannerTraits BrkgaTraits() {
           .takes_samples = true,
           .takes_iterations = true,
           .most_pool_visits = kMostPoolVisits,
+          .pool_share = 0.5,
           .options = {
               {.name = "population", .meaning = "plans in a generation", .least = 10, .most = 10'000, .usual = "100"}}};
 }

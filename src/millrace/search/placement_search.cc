@@ -71,6 +71,7 @@ class PlacementSearch {
     const std::vector<double> readiness(groups, 0.0);
     best_.makespan = kOverfull;
     for (const PlacementStart& start : starts) {
+      if (evaluations_ > 0 && course_.TimeGone() >= 1) return;
       for (const std::vector<double>* priorities : {&start.priorities, &std::as_const(ranks_), &readiness}) {
         if (priorities->size() != groups) continue;
         const bool ordered = start.priorities.size() == groups;

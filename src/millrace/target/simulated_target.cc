@@ -191,11 +191,13 @@ class SimulatedTarget final : public Target {
         proxy_(context.cost == nullptr ? MakeAnalyticCostModel(*context.graph, *context.machine) : nullptr) {
     const Wanted wanted = WantedParser(words).Parse(context.seed);
     contention_ = wanted.contention;
+    keeps_bounds_ = wanted.noise_sigma.value_or(0) == 0;
     truth_ = MakeTruth(wanted, context.cost == nullptr ? *proxy_ : *context.cost, *context.machine);
   }
 
   std::string name() const override { return name_; }
   bool deterministic() const override { return true; }
+  bool keeps_bounds() const override { return keeps_bounds_; }
 
   std::unique_ptr<LoadedPlan> Load(const Plan& plan) override {
     CostedGraph costed = MakeCostedGraph(*truth_, plan.groups);
@@ -212,6 +214,7 @@ class SimulatedTarget final : public Target {
   std::unique_ptr<CostModel> proxy_;  // where the context has none
   std::unique_ptr<CostModel> truth_;
   bool contention_ = false;
+  bool keeps_bounds_ = false;
 };
 
 }  // namespace

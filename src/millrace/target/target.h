@@ -40,6 +40,9 @@ class Target {
   // True where every run of a plan takes the same time, so one is enough.
   virtual bool deterministic() const = 0;
 
+  // True where no group takes less than the context's cost model says: then no plan beats that model's lower bounds.
+  virtual bool keeps_bounds() const { return false; }
+
   // The plan must be valid for the target's graph and machine. Throws MeasurementFailed.
   virtual std::unique_ptr<LoadedPlan> Load(const Plan& plan) = 0;
 };

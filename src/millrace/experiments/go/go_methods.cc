@@ -156,7 +156,7 @@ GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vecto
     options.methods = methods;
     options.time_limit = limit;
     options.seed = seed;
-    Plan plan = Optimize(loaded, row.machine, planners, options, [](std::string_view, int, int) {}).best.plan;
+    Plan plan = Optimize(loaded, row.machine, planners, options, [](const OptimizeStep&) {}).best.plan;
     GoPlan made;
     made.costed = std::make_shared<const CostedGraph>(MakeCostedGraph(*row.model, std::move(plan.groups)));
     made.assignment = {std::move(plan.placement), std::move(plan.sequence)};

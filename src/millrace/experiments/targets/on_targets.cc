@@ -129,7 +129,7 @@ Judgement JudgeOptimizer(const TargetMethod& method, const Judge& judge, const s
     options.top_k = std::max<std::size_t>(1, method.method.keep - kBaselines);
     const Deadline clock;
     const OptimizeResult found =
-        Optimize(loaded, judge.machine(), *method.planners, options, [](std::string_view, int, int) {});
+        Optimize(loaded, judge.machine(), *method.planners, options, [](const OptimizeStep&) {});
     judgement.seconds += clock.Elapsed() / count;
     judgement.speedup.push_back(judge.SpeedupOfTime(t, found.best.target_seconds.value()));
     judgement.plans += static_cast<double>(found.candidates.size()) / count;
