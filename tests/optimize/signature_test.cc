@@ -72,7 +72,7 @@ const Signatures kExpected = {
     {"go without priority", 0x2d393c6a340f8dcf},
     {"go without fusion", 0xf72723024e0905e7},
     {"pool", 0x705b580cb52217f2},
-    {"optimize: shared links", 0xe489a7e738a16427},
+    {"optimize: shared links", 0xa46012725b6e6d47},
     {"optimize: gang", 0xa6d979686e543d9a},
     {"optimize: colocations, layers, fusion", 0x90b228469020b925},
 };

@@ -48,16 +48,16 @@ struct CellBlock {
   std::array<std::size_t, 2> reads;
 };
 
-using Cell = std::array<CellBlock, kBlocks>;
+using DrawnCell = std::array<CellBlock, kBlocks>;
 
-Cell DrawCell(Random& random) {
+DrawnCell DrawCell(Random& random) {
   constexpr std::array<CellOp, 6> kKinds = {{{"Separable3x3", 1},
                                              {"Separable5x5", 1.6},
                                              {"Separable7x7", 2.2},
                                              {"AveragePool3x3", 0.2},
                                              {"MaxPool3x3", 0.2},
                                              {"Conv1x1", 0.6}}};
-  Cell cell;
+  DrawnCell cell;
   for (std::size_t block = 0; block < cell.size(); ++block) {
     for (std::size_t side = 0; side < 2; ++side) {
       cell[block].ops[side] = kKinds[random.Below(kKinds.size())];
@@ -68,7 +68,7 @@ Cell DrawCell(Random& random) {
 }
 
 // The cell behind two results: what it makes.
-OpId AddCell(const Cell& cell, int layer, double size, OpId before_last, OpId last, TaskDraft& draft) {
+OpId AddCell(const DrawnCell& cell, int layer, double size, OpId before_last, OpId last, TaskDraft& draft) {
   std::vector<OpId> results;
   for (const OpId input : {before_last, last}) {
     results.push_back(draft.Add("Adjust", layer, 0.6, size));
@@ -130,8 +130,8 @@ void DraftRandwire(std::int64_t ops, Random& random, TaskDraft& draft) {
 
 void DraftNasCells(std::int64_t ops, Random& random, TaskDraft& draft) {
   const std::int64_t cells = NearestSize(ops, 1, [](std::int64_t n) { return 2 + kCellOps * n; });
-  const Cell normal = DrawCell(random);
-  const Cell reduction = DrawCell(random);
+  const DrawnCell normal = DrawCell(random);
+  const DrawnCell reduction = DrawCell(random);
   const std::int64_t third = std::max<std::int64_t>(1, (cells + 1) / 3);  // normal cells, then one reduction
   OpId before_last = draft.Add("Stem", 0, 1, 2);
   OpId last = before_last;

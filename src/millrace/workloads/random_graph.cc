@@ -17,7 +17,7 @@ namespace millrace {
 namespace {
 
 constexpr double kMostLinks = 2e8;
-constexpr std::int32_t kBlocks = 4;
+constexpr std::int32_t kCommunities = 4;
 constexpr double kInsideBlocks = 0.8;
 constexpr double kRewired = 0.3;
 
@@ -46,7 +46,7 @@ void DrawBytes(Random random, std::vector<Tensor>& tensors) {
 
 Links DrawUndirected(std::string_view family, std::int32_t ops, double degree, Random& random) {
   if (family == "er") return DrawErdosRenyi(ops, degree, random);
-  if (family == "sbm") return DrawStochasticBlocks(ops, degree, kBlocks, kInsideBlocks, random);
+  if (family == "sbm") return DrawStochasticBlocks(ops, degree, kCommunities, kInsideBlocks, random);
   if (family == "ws") return DrawWattsStrogatz(ops, degree, kRewired, random);
   return DrawBarabasiAlbert(ops, degree, random);
 }

@@ -21,7 +21,7 @@ constexpr double kMeanSeconds = 0.5;
 constexpr double kLeastFactor = 0.5;
 constexpr double kMostFactor = 1.5;
 
-enum Stream : std::uint64_t { kWiring, kTimes, kSizes };
+enum TaskStream : std::uint64_t { kWiring, kTimes, kSizes };
 
 struct TaskFamily {
   const char* name;

@@ -17,7 +17,7 @@ namespace millrace {
 namespace {
 
 constexpr char kReference[] = "anneal";
-constexpr std::uint64_t kFirstSeed = kQualitySeed + 600'000;
+constexpr std::uint64_t kFirstInstanceSeed = kQualitySeed + 600'000;
 
 void CheckGrid(const SearchGrid& grid) {
   for (const std::string& devices : grid.devices) {
@@ -158,7 +158,7 @@ std::vector<QualityInstance> SearchInstances(const SearchGrid& grid) {
       for (const double ccr : grid.ccr) {
         for (const std::string& family : FamiliesOf(grid.families)) {
           for (int number = 0; number < grid.graphs; ++number)
-            instances.push_back({ops, devices, ccr, family, number, kFirstSeed + instances.size()});
+            instances.push_back({ops, devices, ccr, family, number, kFirstInstanceSeed + instances.size()});
         }
       }
     }
