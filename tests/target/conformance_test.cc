@@ -89,8 +89,8 @@ TEST_P(EveryTarget, MayStandBesideAnotherOfItsKind) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, EveryTarget,
                          ::testing::Values("cpu", "sim:noise", "sim:bandwidth", "sim:latency", "sim:contention",
-                                           "sim:noise,sigma=0.1+contention", "cmd:sh -c 'echo 0.25'",
-                                           "cmd-sh:echo 0.5"),
+                                           "sim:greedy", "sim:greedy+contention", "sim:noise,sigma=0.1+contention",
+                                           "cmd:sh -c 'echo 0.25'", "cmd-sh:echo 0.5"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace_if(

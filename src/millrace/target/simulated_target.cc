@@ -17,6 +17,7 @@
 #include "millrace/cost/perturbed_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/text_lines.h"
+#include "millrace/simulate/greedy.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
@@ -35,6 +36,7 @@ struct Wanted {
   bool latency = false;
   std::optional<double> latency_a, latency_b;
   bool contention = false;
+  bool greedy = false;
 };
 
 // The parts between separators. A `+` inside a number such as 1e+3 separates nothing: names start with a letter.
@@ -81,10 +83,12 @@ class WantedParser {
       wanted_.latency = true;
     } else if (name == "contention") {
       wanted_.contention = true;
+    } else if (name == "greedy") {
+      wanted_.greedy = true;
     } else {
       throw InvalidInput(fmt::format(
-          "target sim:{}: there is no simulated target '{}'; there are noise, bandwidth, latency, contention", words_,
-          name));
+          "target sim:{}: there is no simulated target '{}'; there are noise, bandwidth, latency, contention, greedy",
+          words_, name));
     }
     for (std::size_t i = 1; i < pieces.size(); ++i) ParseParameter(name, pieces[i]);
   }
@@ -191,6 +195,7 @@ class SimulatedTarget final : public Target {
         proxy_(context.cost == nullptr ? MakeAnalyticCostModel(*context.graph, *context.machine) : nullptr) {
     const Wanted wanted = WantedParser(words).Parse(context.seed);
     contention_ = wanted.contention;
+    greedy_ = wanted.greedy;
     keeps_bounds_ = wanted.noise_sigma.value_or(0) == 0;
     truth_ = MakeTruth(wanted, context.cost == nullptr ? *proxy_ : *context.cost, *context.machine);
   }
@@ -203,7 +208,8 @@ class SimulatedTarget final : public Target {
     CostedGraph costed = MakeCostedGraph(*truth_, plan.groups);
     costed.topology.proxy = contention_ ? Proxy::kContended : Proxy::kLinear;
     const Assignment assignment{plan.placement, plan.sequence};
-    const double makespan = Simulator(costed).Makespan(assignment);
+    const double makespan =
+        greedy_ ? GreedyTimeline(costed, assignment).makespan : Simulator(costed).Makespan(assignment);
     if (!std::isfinite(makespan))
       throw MeasurementFailed(name_ + ": a group of the plan cannot run on the device it is placed on");
     return std::make_unique<SimulatedPlan>(makespan);
@@ -214,6 +220,7 @@ class SimulatedTarget final : public Target {
   std::unique_ptr<CostModel> proxy_;  // where the context has none
   std::unique_ptr<CostModel> truth_;
   bool contention_ = false;
+  bool greedy_ = false;
   bool keeps_bounds_ = false;
 };
 

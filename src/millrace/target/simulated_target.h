@@ -13,6 +13,7 @@
 //   bandwidth   a transfer of B bytes takes a * B, with a such that the mean transfer is twice the mean duration
 //   latency     a transfer takes b, twice the mean duration, plus a tenth of that a * B; b and a (of its own) settable
 //   contention  a channel serves one transfer at a time (simulate/contention.h)
+//   greedy      a device runs whatever has its inputs first, not what the sequence says (simulate/greedy.h)
 //
 // Joined by `+` they act together; bandwidth and latency then add up. Means are the proxy's, before any noise, on the
 // graph with every op by itself: the duration over all (op, device that can run it), the transfer over all (tensor of
@@ -25,7 +26,7 @@ namespace millrace {
 // InvalidInput naming the part it does not know.
 std::unique_ptr<Target> MakeSimulatedTarget(std::string_view words, const TargetContext& context);
 
-// The target's own linear model: all of it but contention, for methods that are to know what others must not. The
+// The target's own linear model: all of it but contention and greed, for methods that are to know what others must not. The
 // context needs a machine and a cost model, which must outlive what is returned. Throws InvalidInput as above.
 std::unique_ptr<CostModel> MakeSimulatedCostModel(std::string_view words, const TargetContext& context);
 
