@@ -8,8 +8,10 @@
 #include "millrace/errors/interrupt.h"
 #include "millrace/heuristics/gang_choice.h"
 #include "millrace/heuristics/list_schedulers.h"
+#include "millrace/heuristics/ordered_placements.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/heuristics/random_schedulers.h"
+#include "millrace/heuristics/weighted_heft.h"
 #include "millrace/planning/chained_planner.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/simulate/timeline.h"
@@ -133,9 +135,14 @@ void AddHeuristics(PlannerRegistry& registry) {
     // In the order reports list them.
     if (entry.name == std::string_view("sequential"))
       registry.Add(DrawingEntry<RandomPlanner>("random", "any device, any order", 1, 0.1));
+    if (entry.name == std::string_view("heft-append"))
+      registry.Add(
+          {WeightedHeftTraits(), [](const PlannerTraits&, const PlannerSettings&) { return MakeWeightedHeft(); }});
     if (entry.name == std::string_view("maxmin"))
       registry.Add(DrawingEntry<RandomisedListPlanner>("randomised-list", "HEFT with ranks drawn at random", 100, 0.5));
   }
+  registry.Add({OrderedPlacementsTraits(),
+                [](const PlannerTraits&, const PlannerSettings&) { return MakeOrderedPlacements(); }});
 }
 
 std::unique_ptr<Planner> MakeHeuristic(std::string_view name) {
@@ -155,7 +162,10 @@ double HeftReferenceMakespan(const CostedGraph& costed) {
 
 std::unique_ptr<Planner> MakeAllHeuristics() {
   std::vector<std::shared_ptr<const Planner>> planners;
-  for (const NamedScheduler& entry : kSchedulers) planners.push_back(MakeHeuristic(entry.name));
+  const PlannerRegistry registry = Heuristics();
+  for (const PlannerEntry& entry : registry.entries()) {
+    if (entry.traits.fixed()) planners.push_back(MakeHeuristic(entry.traits.name));
+  }
   return MakeChainedPlanner("heuristics", std::move(planners));
 }
 

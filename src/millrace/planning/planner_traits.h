@@ -36,7 +36,11 @@ struct PlannerTraits {
   double seconds_per_visit = 3e-7;
   // Of time that a pool shares out among planners that draw or search; those with larger shares are asked earlier.
   double pool_share = 1;
+
   std::vector<PlannerOption> options = {};
+
+  // Does it offer the same plans whatever the budget, as far as time allows?
+  bool fixed() const { return !takes_samples && !takes_iterations; }
 };
 
 }  // namespace millrace

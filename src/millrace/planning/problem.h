@@ -3,6 +3,7 @@
 
 #include "millrace/cost/cost_model.h"
 #include "millrace/cost/costed_graph.h"
+#include "millrace/plan/plan.h"
 
 // What a planner is asked to plan: a graph on a machine, under a proxy, and which fusion groups its plans may have.
 namespace millrace {
@@ -26,6 +27,16 @@ class PlanningProblem {
     return other;
   }
 
+  // The same problem with a good plan of its groups that is known already, which must outlive it: searches begin there
+  // instead of looking for a start of their own.
+  PlanningProblem WithStart(const Assignment& start) const {
+    PlanningProblem other(*this);
+    other.start_ = &start;
+    return other;
+  }
+
+  const Assignment* start() const { return start_; }  // null: none is known
+
   bool fusion_open() const { return costed_ == nullptr; }
 
   // The groups that plans must have. Not where fusion is open.
@@ -37,6 +48,7 @@ class PlanningProblem {
  private:
   const CostModel* proxy_ = nullptr;
   const CostedGraph* costed_ = nullptr;
+  const Assignment* start_ = nullptr;
 };
 
 }  // namespace millrace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/heuristics/start.h"
+
+#include <utility>
+
+#include "millrace/heuristics/heuristics.h"
+#include "millrace/planning/best_of.h"
+#include "millrace/planning/chained_planner.h"
+
+namespace millrace {
+namespace {
+
+class Start final : public Planner {
+ public:
+  Start() : Planner({.name = "start", .one_answer = true}) {
+    std::vector<std::shared_ptr<const Planner>> heuristics;
+    for (const std::string& name : StartHeuristicNames()) heuristics.push_back(MakeHeuristic(name));
+    heuristics_ = MakeChainedPlanner("heuristics", std::move(heuristics));
+  }
+
+  void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
+               const Offer& offer) const override {
+    if (problem.start() != nullptr) {
+      offer(Assignment(*problem.start()));
+      return;
+    }
+    Budget own;
+    if (budget.seconds) own.seconds = *budget.seconds / 4;
+    BestOf best = RunPlanner(*heuristics_, problem, own, random, 1);
+    offer(best.kept.empty() ? std::move(best.nearest) : std::move(best.kept.front().assignment));
+  }
+
+ private:
+  std::unique_ptr<const Planner> heuristics_;
+};
+
+}  // namespace
+
+std::vector<std::string> StartHeuristicNames() {
+  return {"heft", "weighted-heft", "placements", "heft-append", "etf",  "peft",
+          "dls",  "cpop",          "minmin",     "maxmin",      "list", "sequential"};
+}
+
+std::unique_ptr<Planner> MakeStart() { return std::make_unique<Start>(); }
+
+}  // namespace millrace
