@@ -11,6 +11,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
+#include "tests/reference/costed_problem.h"
 #include "tests/reference/offers.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/slow_optimum.h"
@@ -59,6 +60,26 @@ TEST(Anneal, IsNeverWorseThanTheHeftItStartsFrom) {
     EXPECT_LE(BestMakespan(costed, Offers(*MakeAnnealing(), costed, budget, Random(1))),
               BestMakespan(costed, Offers(*MakeHeuristic("heft"), costed, budget, Random(1))));
   }
+}
+
+TEST(Anneal, NeverFindsAWorsePlanWithMoreIterations) {
+  Random random(16);
+  testing::RandomProblemOptions problem;
+  problem.most_ops = 40;
+  int better = 0;
+  for (int round = 0; round < 64; ++round) {
+    const testing::CostedProblem given(random, problem);
+    double before = std::numeric_limits<double>::infinity();
+    for (const std::int64_t iterations : {500, 700, 1000, 2000, 4500, 8000}) {
+      Budget budget;
+      budget.iterations = iterations;
+      const double found = BestMakespan(given.costed, Offers(*MakeAnnealing(), given.costed, budget, Random(1)));
+      EXPECT_LE(found, before * (1 + 1e-9)) << round << ", " << iterations;
+      better += found < before ? 1 : 0;
+      before = found;
+    }
+  }
+  EXPECT_GT(better, 64 + 30);
 }
 
 TEST(Anneal, NeverLeavesAPlanThatFitsForOneThatDoesNot) {

@@ -11,7 +11,7 @@
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/sampling/sampling_planner.h"
 #include "millrace/gflownet/sampling/suffix_resampling.h"
-#include "millrace/heuristics/heuristics.h"
+#include "millrace/heuristics/start.h"
 #include "millrace/network/model_file.h"
 #include "millrace/planning/chained_planner.h"
 #include "millrace/search/local_search_planner.h"
@@ -67,8 +67,8 @@ struct Family {
   }
 
   std::unique_ptr<Planner> Search(const PlannerTraits& traits, const PlannerSettings& settings) const {
-    return MakeLocalSearchPlanner(
-        traits, MakeChainedPlanner("starts", {MakeHeftReference(), Resampling(traits, settings)}), {});
+    return MakeLocalSearchPlanner(traits, MakeChainedPlanner("starts", {MakeStart(), Resampling(traits, settings)}),
+                                  {});
   }
 };
 
@@ -83,7 +83,7 @@ void AddFamily(PlannerRegistry& registry, const Family& family) {
                   family.available});
   };
   add(family.Traits("", "plans drawn step by step by a learned policy"), &Family::Sampling);
-  PlannerTraits search = family.Traits("+search", "local search from drawn plans and HEFT's");
+  PlannerTraits search = family.Traits("+search", "local search from drawn plans and the best heuristic one");
   search.takes_iterations = true;
   search.pool_share = 2;
   search.seconds_per_visit = 1e-6;  // what its search takes when drawing was late

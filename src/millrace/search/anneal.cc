@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/search/anneal.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "millrace/heuristics/heuristics.h"
+#include "millrace/heuristics/start.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/search/local_search.h"
 
 namespace millrace {
 namespace {
+
+// Of a chain's time; looking for a start takes a quarter of it.
+constexpr double kStartShare = 0.4;
 
 class Annealing final : public Planner {
  public:
@@ -36,22 +44,48 @@ class Annealing final : public Planner {
     for (int chain = 0; chain < chains; ++chain) {
       Random stream = random.Fork(static_cast<std::uint64_t>(chain));
       const Deadline starting(improving.seconds);
-      Assignment start = Start(costed, chain, stream);
+      Assignment start = Start(problem, improving.seconds, chain, stream);
       LocalSearchOptions rest = improving;
       if (rest.seconds) rest.seconds = starting.Left();
-      offer(local_search.Improve(std::move(start), rest, stream).assignment);
+      offer(InRounds(local_search, costed, std::move(start), rest, stream));
     }
   }
 
  private:
-  Assignment Start(const CostedGraph& costed, int chain, Random& random) const {
+  // A round that the iterations cut short goes as far as it would have gone by then, so that more of them add to what
+  // fewer find. The first one, which is there for very few, is made to fit instead.
+  Assignment InRounds(LocalSearch& local_search, const CostedGraph& costed, Assignment start,
+                      const LocalSearchOptions& whole, Random& random) const {
+    const Deadline deadline(whole.seconds);
+    std::int64_t left = whole.iterations.value_or(std::numeric_limits<std::int64_t>::max());
+    double length = static_cast<double>(options_.opening_round) * costed.num_groups;
+    double hot = std::min(options_.opening_annealing_temperature, whole.first_annealing_temperature);
+    LocalSearchOptions round = whole;
+    for (bool opening = true; left > 0 && !deadline.Passed(); opening = false) {
+      const auto full = static_cast<std::int64_t>(std::min(length, 1e15));
+      round.iterations = std::min(left, full);
+      const double done = opening ? 1 : static_cast<double>(*round.iterations) / static_cast<double>(full);
+      const double cold = std::min(whole.last_annealing_temperature, hot);
+      round.first_annealing_temperature = hot;
+      round.last_annealing_temperature = hot > 0 ? hot * std::pow(cold / hot, done) : 0;
+      if (whole.seconds) round.seconds = deadline.Left();
+      start = local_search.Improve(std::move(start), round, random).assignment;
+      left -= *round.iterations;
+      length = opening ? static_cast<double>(options_.first_round) * costed.num_groups : options_.growth * length;
+      hot = whole.first_annealing_temperature;
+    }
+    return start;
+  }
+
+  Assignment Start(const PlanningProblem& problem, std::optional<double> seconds, int chain, Random& random) const {
     if (!options_.starts.empty()) return options_.starts[static_cast<std::size_t>(chain)];
-    // The first sample of the randomised list is the plain one.
     Assignment start;
     Budget budget;
-    budget.samples = chain == 0 ? 1 : 2;
-    MakeHeuristic(chain == 0 ? "heft" : "randomised-list")
-        ->Propose(costed, budget, random, [&start](ProposedPlan offered) { start = std::move(offered.assignment); });
+    if (seconds) budget.seconds = kStartShare * *seconds;
+    // The first sample of the randomised list is the plain one.
+    budget.samples = 2;
+    (chain == 0 ? MakeStart() : MakeHeuristic("randomised-list"))
+        ->Propose(problem, budget, random, [&start](ProposedPlan offered) { start = std::move(offered.assignment); });
     return start;
   }
 
@@ -62,7 +96,7 @@ class Annealing final : public Planner {
 
 PlannerTraits AnnealingTraits() {
   return {.name = "anneal",
-          .meaning = "simulated annealing from HEFT",
+          .meaning = "simulated annealing from the best heuristic plan",
           .takes_iterations = true,
           .pool_share = 2,
           .options = {

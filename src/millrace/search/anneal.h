@@ -10,15 +10,23 @@
 
 // Simulated annealing over assignments: the strong, plain search that anything cleverer has to beat.
 //
-// Chains of local search (local_search.h) at falling temperature, one after the other: the first from HEFT, further
-// ones from perturbed list schedules; or one from each plan given to it. One long chain does better than several short
-// ones within the same time. Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", 1983.
+// Chains of local search (local_search.h), one after the other: the first from the best heuristic plan (start.h), further
+// ones from perturbed list schedules; or one from each plan given to it. One long chain does better than several short ones within the same
+// time. A chain is made of rounds, each longer than the one before, from hot to cold, from the best plan so far: what
+// it does with some iterations is the beginning of what it does with more, which therefore never find a worse plan.
+// Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", 1983.
 namespace millrace {
 
 struct AnnealOptions {
   double first_annealing_temperature =
       1;  // in one group's share of the starting makespan, as LocalSearchOptions has it
   double last_annealing_temperature = 0.1;
+  // Changes tried per group in a short, cool round before all others, and in the first hot one; each further round has
+  // so many times those of the one before.
+  std::int64_t opening_round = 12;
+  double opening_annealing_temperature = 0.3;
+  std::int64_t first_round = 96;
+  double growth = 1.4;
   // Where the budget names neither limit: changes tried x groups and edges of the graph, over all chains.
   std::int64_t visits = 600'000'000;
   int chains = 1;

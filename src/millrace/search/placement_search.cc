@@ -4,20 +4,25 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "millrace/cost/colocation_members.h"
 #include "millrace/errors/interrupt.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/placed_list.h"
+#include "millrace/heuristics/placement_orders.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/heuristics/upward_rank.h"
 #include "millrace/planning/course.h"
 #include "millrace/simulate/contention.h"
+#include "millrace/simulate/greedy.h"
+#include "millrace/simulate/peak_memory.h"
 
 namespace millrace {
 namespace {
 
+constexpr double kShareOfStarts = 1.0 / 3;  // of the budget, at most, for looking at starts
 constexpr double kOverfull = std::numeric_limits<double>::infinity();
 
 class PlacementSearch {
@@ -60,6 +65,12 @@ class PlacementSearch {
  private:
   double Progress() const { return course_.Done(evaluations_); }
 
+  // Leaves most of the budget to the search, but looks at one start at least.
+  bool NoMoreStarts() const {
+    return evaluations_ > 0 &&
+           (course_.TimeGone() >= 1 || (best_.makespan < kOverfull && course_.Done(evaluations_) > kShareOfStarts));
+  }
+
   void Begin() {
     std::vector<PlacementStart> starts = options_.starts;
     for (std::vector<int>& placement : std::vector<std::vector<int>>{
@@ -67,28 +78,67 @@ class PlacementSearch {
              ScheduleHeft(costed_, PartialSchedule::Gaps::kFill).assignment.placement}) {
       starts.push_back({std::move(placement), {}});
     }
-    const auto groups = static_cast<std::size_t>(costed_.num_groups);
-    const std::vector<double> readiness(groups, 0.0);
+    if (!options_.keep_order) starts.push_back({PlaceUntilFull(costed_), {}});
     best_.makespan = kOverfull;
     for (const PlacementStart& start : starts) {
-      if (evaluations_ > 0 && course_.TimeGone() >= 1) return;
-      for (const std::vector<double>* priorities : {&start.priorities, &std::as_const(ranks_), &readiness}) {
-        if (priorities->size() != groups) continue;
-        const bool ordered = start.priorities.size() == groups;
-        if (options_.keep_order && priorities != (ordered ? &start.priorities : &readiness)) continue;
-        const double before = best_.makespan;
-        if (Judge(start.placement, *priorities) < before) priorities_ = *priorities;
-      }
+      if (NoMoreStarts()) return;
+      Try(start);
+    }
+    if (options_.keep_order || options_.judge == PlacementJudge::kGreedy) return;
+    for (const PlacementStart& start : starts) {
+      if (NoMoreStarts()) return;
+      for (OrderedPlacement& placed : PlacedInOrders(costed_, start.placement))
+        TryInOrder(std::move(placed.planned.assignment));
     }
   }
 
-  // Seconds under contention; remembers the best.
+  void Try(const PlacementStart& start) {
+    const auto groups = static_cast<std::size_t>(costed_.num_groups);
+    const std::vector<double> readiness(groups, 0.0);
+    if (start.sequence.size() == groups) TryInOrder({start.placement, start.sequence});
+    for (const std::vector<double>* priorities : {&start.priorities, &std::as_const(ranks_), &readiness}) {
+      if (priorities->size() != groups) continue;
+      const bool ordered = start.priorities.size() == groups;
+      if (options_.keep_order && priorities != (ordered ? &start.priorities : &readiness)) continue;
+      const double before = best_.makespan;
+      if (Judge(start.placement, *priorities) < before) priorities_ = *priorities;
+    }
+  }
+
+  // As it is, waiting included, and then as an executor runs it that has the order for its priorities.
+  void TryInOrder(Assignment assignment) {
+    std::vector<double> priorities(assignment.sequence.size());
+    for (std::size_t at = 0; at < priorities.size(); ++at)
+      priorities[static_cast<std::size_t>(assignment.sequence[at])] = -static_cast<double>(at);
+    const double before = best_.makespan;
+    const double executed = Judge(assignment.placement, priorities);
+    const double kept = Take(std::move(assignment));
+    if (std::min(executed, kept) < before) priorities_ = std::move(priorities);
+  }
+
+  // Seconds as judged; remembers the best.
   double Judge(const std::vector<int>& placement, const std::vector<double>& priorities) {
+    return Take(SchedulePlaced(costed_, placement, priorities).assignment);
+  }
+
+  double Take(Assignment assignment) {
     ++evaluations_;
-    PlacedSchedule schedule = SchedulePlaced(costed_, placement, priorities);
-    const double makespan = ContendedSeconds(costed_, schedule.assignment).value_or(kOverfull);
-    if (makespan < best_.makespan) best_ = {.assignment = std::move(schedule.assignment), .makespan = makespan};
+    const double makespan = options_.judge == PlacementJudge::kGreedy
+                                ? GreedySeconds(assignment)
+                                : ContendedSeconds(costed_, assignment).value_or(kOverfull);
+    if (makespan < best_.makespan) best_ = {.assignment = std::move(assignment), .makespan = makespan};
     return makespan;
+  }
+
+  // Leaves the assignment in the order of its execution.
+  double GreedySeconds(Assignment& assignment) const {
+    const Timeline timeline = GreedyTimeline(costed_, assignment, Links::kApart);
+    std::stable_sort(assignment.sequence.begin(), assignment.sequence.end(), [&timeline](int a, int b) {
+      const auto first = static_cast<std::size_t>(a), second = static_cast<std::size_t>(b);
+      return std::tie(timeline.start[first], timeline.finish[first]) <
+             std::tie(timeline.start[second], timeline.finish[second]);
+    });
+    return FitsInMemory(costed_, assignment) ? timeline.makespan : kOverfull;
   }
 
   void Place(int group, int device) {

@@ -16,6 +16,12 @@ namespace millrace {
 struct PlacementStart {
   std::vector<int> placement;
   std::vector<double> priorities;  // by group, the highest runs first; empty: by upward rank or in order of readiness
+  std::vector<int> sequence = {};  // an order that is judged as it is; empty: none
+};
+
+enum class PlacementJudge {
+  kContended,  // ContendedTimeline
+  kGreedy  // GreedyTimeline: what is left of a plan where nobody keeps its order; then the order is the one it finds
 };
 
 struct PlacementSearchOptions {
@@ -25,19 +31,21 @@ struct PlacementSearchOptions {
       0.001;  // annealing temperature as a share of the best makespan so far; falls geometrically ...
   double last_temperature_share = 0.00005;  // ... to this one
   std::vector<PlacementStart> starts;       // beside those it has of its own
-  bool keep_order = false;                  // starts keep their priorities, empty ones being the order of readiness
+  PlacementJudge judge = PlacementJudge::kContended;
+  bool keep_order = false;  // starts keep their priorities, empty ones being the order of readiness
 };
 
 struct FoundPlacement {
   Assignment assignment;
-  double makespan = 0;           // under contention
+  double makespan = 0;           // as judged
   std::int64_t evaluations = 0;  // that the search took
 };
 
-// Simulated annealing under contention over placements, whose sequence is always that of SchedulePlaced: by readiness,
-// by upward rank or by the priorities of a start, whichever is best at the start (keep_order: readiness, or those of
-// the best start). Begins at the best of the starts given, everything on one device, PlaceByLayers, PlaceByPartition
-// and HEFT's placement. A move takes groups that are near each other in topological order, often of one layer, to
+// Simulated annealing over placements, whose sequence is always that of SchedulePlaced: by readiness, by upward rank or
+// by the priorities of a start, whichever is best at the start (keep_order: readiness, or those of the best start).
+// Begins at the best of the starts given, everything on one device, PlaceByLayers, PlaceByPartition, PlaceUntilFull and
+// HEFT's placement, each in all orders (placement_orders.h), too, unless keep_order says otherwise. Starts take a third
+// of the evaluations or of the seconds at most. A move takes groups that are near each other in topological order, often of one layer, to
 // another device, or exchanges two devices among them; how many goes from one to a quarter of the graph. Colocations
 // move as one. Placements that do not fit in memory are no answers: nothing where all starts are such. Throws
 // Interrupted.
