@@ -122,6 +122,10 @@ void AddOptimize(CommandLine& line) {
       ->check(AboveZero());
   verb->add_flag("--quick", optimize.quick,
                  "Less of everything: a first answer within 10 s, of very large graphs within a minute");
+  verb->add_flag(
+      "--robust", optimize.robust,
+      "Judge plans by the worse of two times: with their order kept, and where devices run whatever is ready "
+      "first");
   verb->add_option("--without", optimize.without,
                    fmt::format("Leave out these stages, with commas between: {}", StageNames()))
       ->delimiter(',');

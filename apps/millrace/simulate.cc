@@ -11,6 +11,7 @@
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
 #include "millrace/simulate/bounds.h"
+#include "millrace/simulate/greedy.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/verb.h"
@@ -35,6 +36,7 @@ struct Simulation {
   std::vector<double> peak_by_device;
   bool feasible = true;
   double lower_bound = 0;
+  double fragility = 1;
 };
 
 Simulation Simulate(const ComputationGraph& graph, PlanRecord record) {
@@ -49,6 +51,7 @@ Simulation Simulate(const ComputationGraph& graph, PlanRecord record) {
   simulation.feasible = Fits(costed, peaks);
   simulation.lower_bound = LowerBound(costed);
   simulation.proxy = record.proxy;
+  simulation.fragility = Fragility(costed, assignment);
   simulation.machine = std::move(record.machine);
   simulation.plan = std::move(record.plan);
   return simulation;
@@ -68,7 +71,8 @@ void PrintAsJson(const Simulation& simulation) {
              {"peak_memory_bytes", simulation.peak_by_device},
              {"groups", std::move(groups)},
              {"lower_bound_seconds", simulation.lower_bound},
-             {"gap", Gap(makespan, simulation.lower_bound)}});
+             {"gap", Gap(makespan, simulation.lower_bound)},
+             {"fragility", simulation.fragility}});
 }
 
 void PrintDevices(const Simulation& simulation) {
@@ -128,6 +132,7 @@ int Simulate(const CommandLine& line, const SimulateOptions& options) {
   const double makespan = simulation.timeline.makespan;
   fmt::print("makespan {:.6g} s, {:.1f} % above the lower bound of {:.6g} s\n", makespan,
              100 * Gap(makespan, simulation.lower_bound), simulation.lower_bound);
+  fmt::print("where devices run whatever is ready first it takes {:.3f} times as long\n", simulation.fragility);
   if (!simulation.feasible) fmt::print("does not fit in memory\n");
   PrintDevices(simulation);
   if (options.gantt) PrintGantt(simulation);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "millrace/errors/errors.h"
@@ -94,7 +95,11 @@ TEST(Optimize, MeasuresAtMostTopKPlansBesideTheBaselines) {
   OptimizeOptions options = On("sim:latency");
   options.top_k = 3;
   const OptimizeResult result = Optimize(loaded, kFour, ShippedPlanners(), options, kNoProgress);
-  EXPECT_LE(result.candidates.size(), 3 + result.baselines.size());
+  // One more where the obvious plans have a better one.
+  EXPECT_LE(result.candidates.size(), 3 + result.baselines.size() + 1);
+  options.without = {"obvious"};
+  const OptimizeResult few = Optimize(loaded, kFour, ShippedPlanners(), options, kNoProgress);
+  EXPECT_LE(few.candidates.size(), 3 + few.baselines.size());
 }
 
 TEST(Optimize, AnswersWithinItsTimeLimitThoughItsSearchesAskForMore) {
@@ -107,6 +112,77 @@ TEST(Optimize, AnswersWithinItsTimeLimitThoughItsSearchesAskForMore) {
   EXPECT_TRUE(result.best.target_seconds);
 }
 
+// One op after the other, so that one device is best.
+LoadedGraph Chain(int ops) {
+  GraphData data;
+  data.ops.resize(static_cast<std::size_t>(ops));
+  for (Op& op : data.ops) op.seconds.everywhere = 1.0;
+  for (int op = 0; op + 1 < ops; ++op) data.tensors.push_back({"t" + std::to_string(op), op, {op + 1}, 1e6, false});
+  LoadedGraph loaded;
+  loaded.graph = ComputationGraph(std::move(data));
+  return loaded;
+}
+
+TEST(Optimize, PlansNoFurtherThanTheLowerBound) {
+  OptimizeOptions options;
+  options.target = "sim:contention";
+  const OptimizeResult result = Optimize(Chain(8), kFour, ShippedPlanners(), options, kNoProgress);
+  EXPECT_DOUBLE_EQ(*result.best.target_seconds, 8);
+  EXPECT_LT(result.proposed, 100);
+  EXPECT_FALSE(result.transfer_fit);
+  options.target = "sim:noise";
+  EXPECT_GT(Optimize(Chain(8), kFour, ShippedPlanners(), options, kNoProgress).proposed, 100);
+}
+
+TEST(Optimize, PlansNoFurtherThanWhatBranchAndBoundProves) {
+  OptimizeOptions options;
+  options.target = "sim:noise,sigma=0";
+  const OptimizeResult result = Optimize(Layered(7, 2, 12), kFour, ShippedPlanners(), options, kNoProgress);
+  EXPECT_GT(result.best.proxy_seconds, 1.01 * result.lower_bound_seconds);
+  EXPECT_LT(result.proposed, 200);
+}
+
+TEST(Optimize, NamesWhatIsAtWorkAndNeverGoesBack) {
+  for (const bool limited : {false, true}) {
+    OptimizeOptions options = On("sim:contention");
+    if (limited) options.time_limit = 2;
+    double done = 0;
+    std::vector<std::string> methods;
+    Optimize(Layered(40, 1, 13), kFour, ShippedPlanners(), options, [&](const OptimizeStep& step) {
+      EXPECT_GE(step.done, done);
+      EXPECT_LE(step.done, 1);
+      EXPECT_NE(step.stage, "");
+      EXPECT_EQ(step.seconds_left.has_value(), limited);
+      done = step.done;
+      methods.emplace_back(step.method);
+    });
+    for (const char* method : {"heft", "anneal", "contended-search"}) EXPECT_THAT(methods, ::testing::Contains(method));
+  }
+}
+
+TEST(Optimize, LeavesOutMethodsThatItsTimeLimitDoesNotAllowAndSaysSo) {
+  OptimizeOptions options = On("sim:contention");
+  options.time_limit = 1e-3;
+  const OptimizeResult result = Optimize(Layered(400, 1, 14), kFour, ShippedPlanners(), options, kNoProgress);
+  EXPECT_TRUE(result.best.target_seconds);
+  EXPECT_THAT(result.warnings, ::testing::Contains(::testing::HasSubstr("leaves no time for")));
+}
+
+TEST(Optimize, ChoosesRobustPlansByTheWorseOfTwoTimes) {
+  int different = 0;
+  for (std::uint64_t seed = 20; seed < 26; ++seed) {
+    const LoadedGraph loaded = Layered(40, 2, seed);
+    OptimizeOptions options = On("sim:noise,sigma=0");
+    const OptimizeResult usual = Optimize(loaded, kFour, ShippedPlanners(), options, kNoProgress);
+    options.robust = true;
+    const OptimizeResult robust = Optimize(loaded, kFour, ShippedPlanners(), options, kNoProgress);
+    const auto worse = [](const Candidate& best) { return *best.target_seconds * std::max(1.0, *best.fragility); };
+    EXPECT_LE(worse(robust.best), worse(usual.best) * (1 + 1e-9)) << seed;
+    different += worse(robust.best) < worse(usual.best) * (1 - 1e-9) ? 1 : 0;
+  }
+  EXPECT_GT(different, 2);
+}
+
 TEST(Optimize, FindsAPlanWithoutAnyOfTheStagesThatHaveANameAndWithoutAllOfThem) {
   const LoadedGraph loaded = Layered(40, 1, 11);
   std::vector<std::vector<std::string>> left_out(1);
@@ -116,7 +192,7 @@ TEST(Optimize, FindsAPlanWithoutAnyOfTheStagesThatHaveANameAndWithoutAllOfThem) 
     left_out.push_back({stage.name});
   }
   EXPECT_THAT(left_out.front(), ::testing::ElementsAre("profile", "finetune", "shared-links", "dearer-transfers",
-                                                       "calibrate", "compare"));
+                                                       "calibrate", "obvious", "compare"));
   for (const std::vector<std::string>& without : left_out) {
     OptimizeOptions options = On("sim:contention");
     options.without = without;
@@ -140,10 +216,11 @@ TEST(Optimize, RefusesToLeaveOutAStageThereIsNotAndListsThem) {
       Optimize(Layered(10, 1, 1), kFour, ShippedPlanners(), options, kNoProgress);
       FAIL() << name;
     } catch (const InvalidInput& error) {
-      EXPECT_THAT(error.what(),
-                  ::testing::AllOf(
-                      ::testing::HasSubstr(std::string("'") + name + "'"),
-                      ::testing::HasSubstr("profile, finetune, shared-links, dearer-transfers, calibrate, compare")));
+      EXPECT_THAT(
+          error.what(),
+          ::testing::AllOf(
+              ::testing::HasSubstr(std::string("'") + name + "'"),
+              ::testing::HasSubstr("profile, finetune, shared-links, dearer-transfers, calibrate, obvious, compare")));
     }
   }
 }

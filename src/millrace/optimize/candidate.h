@@ -15,6 +15,7 @@ struct Candidate {
   std::string method;  // the planner that made it, "heft"
   std::string fusion;  // how its groups were formed: none, greedy, measured; go: by that method for this plan
   double proxy_seconds = 0;
+  std::optional<double> fragility;  // simulate/greedy.h; absent: nobody asked
 
   // Once measured:
   std::vector<double> times;             // of every run, in order

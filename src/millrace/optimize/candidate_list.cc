@@ -2,6 +2,7 @@
 #include "millrace/optimize/candidate_list.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "millrace/errors/errors.h"
 
@@ -16,11 +17,16 @@ void AddUnlessKnown(const Candidate& candidate, std::vector<Candidate>& candidat
   if (!Contains(candidates, candidate)) candidates.push_back(candidate);
 }
 
-const Candidate& FastestMeasured(const std::vector<Candidate>& candidates) {
+double JudgedSeconds(const Candidate& candidate, bool robust) {
+  const double seconds = candidate.target_seconds.value_or(std::numeric_limits<double>::infinity());
+  return robust ? seconds * std::max(1.0, candidate.fragility.value_or(1)) : seconds;
+}
+
+const Candidate& FastestMeasured(const std::vector<Candidate>& candidates, bool robust) {
   const Candidate* best = nullptr;
   for (const Candidate& candidate : candidates) {
     if (!candidate.target_seconds) continue;
-    if (best == nullptr || *candidate.target_seconds < *best->target_seconds) best = &candidate;
+    if (best == nullptr || JudgedSeconds(candidate, robust) < JudgedSeconds(*best, robust)) best = &candidate;
   }
   if (best == nullptr) {
     throw WorkFailed("every measurement failed; the first said: " +

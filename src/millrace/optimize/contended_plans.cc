@@ -11,6 +11,9 @@
 namespace millrace {
 namespace {
 
+// Plans of the pool where a search begins, beside the placements that it knows.
+constexpr std::size_t kMostStarts = 4;
+
 // Starts and their two orders take about this many tries.
 constexpr std::int64_t kFewestTries = 30;
 
@@ -35,6 +38,28 @@ std::vector<double> ByPlaceInSequence(const Assignment& assignment) {
   return priorities;
 }
 
+// The fastest plan that each planner made for these groups, best first.
+std::vector<PlacementStart> FastestOf(const Pool& pool, int fusion) {
+  std::vector<const PoolEntry*> fastest;
+  for (const PoolEntry& entry : pool.entries) {
+    if (entry.fusion != fusion) continue;
+    const auto same = std::find_if(fastest.begin(), fastest.end(),
+                                   [&entry](const PoolEntry* other) { return other->method == entry.method; });
+    if (same == fastest.end()) {
+      fastest.push_back(&entry);
+    } else if (entry.proxy_seconds < (*same)->proxy_seconds) {
+      *same = &entry;
+    }
+  }
+  std::stable_sort(fastest.begin(), fastest.end(),
+                   [](const PoolEntry* a, const PoolEntry* b) { return a->proxy_seconds < b->proxy_seconds; });
+  fastest.resize(std::min(fastest.size(), kMostStarts));
+  std::vector<PlacementStart> starts;
+  for (const PoolEntry* entry : fastest)
+    starts.push_back({entry->assignment.placement, ByPlaceInSequence(entry->assignment), entry->assignment.sequence});
+  return starts;
+}
+
 }  // namespace
 
 std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& planners,
@@ -53,17 +78,23 @@ std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& p
     const int fusion = choices[static_cast<std::size_t>(at)];
     const bool from_own = own != nullptr && at + 1 == total;
     const CostedGraph& costed = pool.fusions[static_cast<std::size_t>(fusion)].costed;
-    if (AllTransfersFree(costed.topology)) continue;
+    const bool greedy = options.judge == PlacementJudge::kGreedy;
+    if (AllTransfersFree(costed.topology) && !greedy) continue;
     PlacementSearchOptions search;
+    search.judge = options.judge;
     search.evaluations = std::min(options.most_tries, options.visits / std::max<std::int64_t>(1, costed.Visits()));
     if (options.seconds) search.seconds = deadline.Left() / (total - at);
     if (search.evaluations < kFewestTries) continue;
-    if (from_own) search.starts = {{own->assignment.placement, ByPlaceInSequence(own->assignment)}};
+    if (from_own) {
+      search.starts = {{own->assignment.placement, ByPlaceInSequence(own->assignment), own->assignment.sequence}};
+    } else {
+      search.starts = FastestOf(pool, fusion);
+    }
     Random random = options.random.Fork(static_cast<std::uint64_t>(at));
     if (std::optional<FoundPlacement> found = SearchPlacement(costed, search, random)) {
       PoolEntry entry;
       entry.fusion = fusion;
-      entry.method = from_own ? own->method + "+search" : "contended-search";
+      entry.method = from_own ? own->method + "+search" : greedy ? "greedy-search" : "contended-search";
       entry.proxy_seconds = Simulator(costed).Makespan(found->assignment);
       entry.assignment = std::move(found->assignment);
       candidates.push_back(MakeCandidate(pool, entry));

@@ -16,8 +16,8 @@ struct OptimizeOptions;
 struct Effort {
   double profile_share = 0.4;
   double measuring_share = 0.35;  // kept for measuring, where plans have to be run several times
-  double pool_share = 0.6;
-  double shared_links_share = 0.5;
+  double pool_share = 0.5;
+  double shared_links_share = 0.6;
   double guesses_share = 0.5;
   double calibrate_share = 0.8;
   double race_share = 0.7;        // of what is left for measuring

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "millrace/optimize/candidate_list.h"
 #include "millrace/target/statistics.h"
 
 namespace millrace {
@@ -14,7 +15,7 @@ namespace millrace {
 void YieldToFasterBaseline(OptimizeResult& result) {
   for (const BaselineResult& baseline : result.baselines) {
     if (!baseline.candidate.target_seconds || !result.best.target_seconds) continue;
-    if (*baseline.candidate.target_seconds < *result.best.target_seconds) {
+    if (JudgedSeconds(baseline.candidate, result.robust) < JudgedSeconds(result.best, result.robust)) {
       const std::string method = baseline.name;
       result.best = baseline.candidate;
       result.best.method = method;

@@ -4,11 +4,15 @@
 #include <string>
 
 #include "millrace/errors/errors.h"
+#include "millrace/errors/interrupt.h"
+#include "millrace/heuristics/placement_orders.h"
+#include "millrace/heuristics/start.h"
 #include "millrace/optimize/candidate_list.h"
 #include "millrace/optimize/guessed_plans.h"
 #include "millrace/optimize/pipeline.h"
 #include "millrace/optimize/race.h"
 #include "millrace/runtime/host_units.h"
+#include "millrace/simulate/peak_memory.h"
 #include "millrace/target/measurement.h"
 
 // The stages that ask the target.
@@ -22,6 +26,25 @@ constexpr std::size_t kMostRounds = 4;
 // The units of a machine we execute on ourselves are processors of this host.
 std::vector<int> ProcessorsOf(const Machine& machine, const std::string& target) {
   return target == "cpu" ? UnitsOf(machine) : std::vector<int>{};
+}
+
+// Every plan of methods that draw nothing by which searches begin, the placements by hand among them, and the best plan
+// of every other method for every way of fusing.
+std::vector<const PoolEntry*> ObviousEntries(const Pool& pool) {
+  const std::vector<std::string> all_of = StartHeuristicNames();
+  std::vector<const PoolEntry*> obvious;
+  for (const PoolEntry& entry : pool.entries) {
+    const auto same = std::find_if(obvious.begin(), obvious.end(), [&entry](const PoolEntry* other) {
+      return other->method == entry.method && other->fusion == entry.fusion;
+    });
+    const bool every = std::find(all_of.begin(), all_of.end(), entry.method) != all_of.end();
+    if (same == obvious.end() || every) {
+      obvious.push_back(&entry);
+    } else if (entry.proxy_seconds < (*same)->proxy_seconds) {
+      *same = &entry;
+    }
+  }
+  return obvious;
 }
 
 }  // namespace
@@ -38,6 +61,10 @@ void Pipeline::Measure(double share) {
   std::erase_if(result_.candidates,
                 [](const Candidate& candidate) { return !candidate.target_seconds && candidate.failure.empty(); });
   resume_->Note(result_.candidates);
+  if (!options_.robust) return;
+  for (Candidate& candidate : result_.candidates) {
+    if (!candidate.fragility) FindFragility(candidate);
+  }
 }
 
 void Pipeline::Race() {
@@ -75,6 +102,39 @@ void Pipeline::Calibrate() {
     result_.candidates.insert(result_.candidates.end(), corrected.begin(), corrected.end());
     Measure(1.0);
   }
+}
+
+void Pipeline::MeasureObvious() {
+  if (settled_ || !target_->deterministic()) return;
+  const double share = effort_.race_share;
+  const Deadline deadline(deadline_.Limited() ? std::optional(share * End().Left()) : std::nullopt);
+  Candidate best = FastestMeasured(result_.candidates, options_.robust);
+  const auto measure = [&](Candidate candidate) {
+    if (deadline.Passed() || Contains(result_.candidates, candidate)) return;
+    StopIfInterrupted();
+    const std::unique_ptr<LoadedPlan> loaded = TryLoad(*target_, candidate.plan, &candidate.failure);
+    if (loaded == nullptr) return;
+    candidate.target_seconds = TryRun(*loaded, &candidate.failure);
+    if (!candidate.target_seconds) return;
+    candidate.times = {*candidate.target_seconds};
+    if (options_.robust) FindFragility(candidate);
+    if (JudgedSeconds(candidate, options_.robust) < JudgedSeconds(best, options_.robust)) best = std::move(candidate);
+  };
+  Tell("measure", "", 1);
+  for (const PoolEntry* entry : ObviousEntries(pool_)) measure(MakeCandidate(pool_, *entry));
+  const Candidate placing = best;
+  const PoolFusion* const fusion = FusionOf(placing);
+  const std::vector<OrderedPlacement> orders =
+      fusion == nullptr ? std::vector<OrderedPlacement>() : PlacedInOrders(fusion->costed, placing.plan.placement);
+  for (const OrderedPlacement& placed : orders) {
+    const Assignment& assignment = placed.planned.assignment;
+    if (!FitsInMemory(fusion->costed, assignment)) continue;
+    Candidate candidate = placing;
+    candidate.plan.sequence = assignment.sequence;
+    candidate.proxy_seconds = placed.planned.makespan;
+    measure(std::move(candidate));
+  }
+  AddUnlessKnown(best, result_.candidates);
 }
 
 void Pipeline::Compare() {
@@ -126,7 +186,7 @@ void Pipeline::Compare() {
 }
 
 void Pipeline::ChooseBest() {
-  result_.best = FastestMeasured(result_.candidates);
+  result_.best = FastestMeasured(result_.candidates, options_.robust);
   for (const Baseline& baseline : baselines_)
     result_.baselines.push_back(
         {baseline.name, baseline.meaning, AsRaced(baseline.candidate, result_.candidates), {0, 0}});

@@ -26,6 +26,8 @@ constexpr std::array kStages = {
                &Pipeline::ProposeForDearerTransfers},
     StageEntry{"", "measure them, poor ones less often", &Pipeline::Race},
     StageEntry{"calibrate", "correct the proxy by the first times, and plan again", &Pipeline::Calibrate},
+    StageEntry{"obvious", "where a run costs nothing, measure the best plan of every method and placements by hand",
+               &Pipeline::MeasureObvious},
     StageEntry{"", "choose the fastest", &Pipeline::ChooseBest},
     StageEntry{"compare", "measure the best plan and the baselines again, interleaved", &Pipeline::Compare},
 };

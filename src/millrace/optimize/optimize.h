@@ -20,6 +20,10 @@
 // The main job, end to end: price the graph, propose many plans, keep a few that are good and different, measure those
 // on the target, and say what won and by how much. Seconds.
 //
+// A time limit holds for all of it: each stage and each planner has a share of what is left, and what cannot be stopped
+// is not begun where it is likely to take too long. On a deterministic target that is nowhere faster than the proxy the
+// run ends early at a plan within a thousandth of the lower bound.
+//
 // The scheme is that of "Robust Scheduling with GFlowNets" (Zhang et al., 2023): a cheap proxy filters, the target
 // decides.
 namespace millrace {
@@ -39,7 +43,8 @@ struct OptimizeOptions {
   std::optional<double> time_limit;  // for the whole run, with what the caller does before and after
   double seconds_before = 0;         // of it, gone already: reading the files
   double seconds_after = 0;          // of it, kept for the caller: writing what was found
-  bool quick = false;  // fewer samples, rounds and shorter profiling, and without a time limit one of QuickSeconds
+  bool quick = false;   // fewer samples, rounds and shorter profiling, and without a time limit one of QuickSeconds
+  bool robust = false;  // plans are judged by the worse of what they take with their order kept and without
   std::uint64_t seed = 0;
   std::string profile_cache;  // file of earlier profiles; empty: none
   std::string records;        // file of earlier measurements, appended to; empty: none
@@ -60,6 +65,7 @@ struct OptimizeResult {
   std::string target;
   Proxy proxy = Proxy::kLinear;
   std::uint64_t seed = 0;
+  bool robust = false;
   Candidate best;  // times and target_seconds of the final comparison
   std::vector<BaselineResult> baselines;
   std::vector<Candidate> candidates;  // every plan that went to the target, best proxy first

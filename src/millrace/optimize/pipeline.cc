@@ -20,6 +20,7 @@
 #include "millrace/plan/hash.h"
 #include "millrace/search/exact.h"
 #include "millrace/simulate/bounds.h"
+#include "millrace/simulate/greedy.h"
 #include "millrace/target/measurement.h"
 
 namespace millrace {
@@ -48,7 +49,7 @@ std::vector<std::string> GuessMethods(const PlannerRegistry& planners, const Opt
   std::erase_if(methods, [&planners](const std::string& name) { return planners.ChoosesFusion(name); });
   if (!methods.empty()) return methods;
   if (VisitsOfAPass(graph) > kMostVisits) return {"heft"};
-  return {"heft", planners.Offers("gflownet+search") ? "gflownet+search" : "anneal"};
+  return {"heft", "weighted-heft", "placements", planners.Offers("gflownet+search") ? "gflownet+search" : "anneal"};
 }
 
 // How much of a run each stage takes, about, where no time limit says so: its beginning and end.
@@ -65,8 +66,9 @@ constexpr Stretch kStretches[] = {{"profile", 0, 0.2},
                                   {"propose for the corrected proxy", 0.9, 0.95},
                                   {"compare", 0.95, 1}};
 
-// Nearer to a lower bound than this a plan is as good as any.
-constexpr double kAsGood = 1 + 1e-3;
+// Nearer to a lower bound than this a plan is as good as any; where the user says how much is to be done, but for
+// rounding.
+double AsGood(const OptimizeOptions& options) { return options.samples || options.iterations ? 1 + 1e-9 : 1 + 1e-3; }
 
 // Graphs that branch and bound is asked to settle, and how long it tries.
 constexpr int kMostGroupsToProve = 32;
@@ -105,6 +107,7 @@ Pipeline::Pipeline(const LoadedGraph& loaded, const Machine& machine, const Plan
   result_.target = options.target;
   result_.proxy = options.proxy.value_or(UsualProxy(machine));
   result_.seed = options.seed;
+  result_.robust = options.robust;
   result_.graph = loaded.graph;
   result_.graph_hash = GraphHash(loaded.graph);
   estimate_ = MakeAnalyticCostModel(loaded.graph, result_.machine, result_.proxy);
@@ -165,7 +168,7 @@ double Pipeline::LeastSeconds(const Pool& pool, const PoolEntry& fastest) {
   if (pool.fusions.size() > 1) return FusionFreeBound(result_.graph, result_.machine);
   const CostedGraph& costed = pool.fusions.front().costed;
   const double bound = LowerBound(costed);
-  if (fastest.proxy_seconds <= kAsGood * bound || costed.num_groups > kMostGroupsToProve) return bound;
+  if (fastest.proxy_seconds <= AsGood(options_) * bound || costed.num_groups > kMostGroupsToProve) return bound;
   if (!proof_tried_) {
     proof_tried_ = true;
     Random random(options_.seed);
@@ -187,10 +190,10 @@ bool Pipeline::IsBestPossible(const Pool& pool) {
                          [](const PoolEntry& a, const PoolEntry& b) { return a.proxy_seconds < b.proxy_seconds; });
   const double least = LeastSeconds(pool, *fastest);
   if (proven_ && proven_->proxy_seconds < fastest->proxy_seconds) fastest = &*proven_;
-  if (fastest->proxy_seconds > kAsGood * least) return false;
+  if (fastest->proxy_seconds > AsGood(options_) * least) return false;
   std::string failure;
   const std::unique_ptr<LoadedPlan> loaded = TryLoad(*target_, MakeCandidate(pool, *fastest).plan, &failure);
-  settled_ = loaded != nullptr && TryRun(*loaded, &failure).value_or(kCannotRun) <= kAsGood * least;
+  settled_ = loaded != nullptr && TryRun(*loaded, &failure).value_or(kCannotRun) <= AsGood(options_) * least;
   return settled_;
 }
 
@@ -236,6 +239,7 @@ void Pipeline::Propose() {
   if (options_.iterations || !options_.time_limit) pool_options_.iterations = IterationsFor(options_, result_.graph);
   pool_options_.keep_per_planner = KeepPerPlanner(result_.graph);
   pool_options_.random = Random(options_.seed);
+  pool_options_.share_starts = options_.methods.empty();
   pool_options_.seconds = PlanningSeconds(options_.methods.empty() ? effort_.pool_share : 1);
   PoolWatch watch = Watching("propose");
   watch.enough = [this](const Pool& pool) { return IsBestPossible(pool); };
@@ -268,13 +272,48 @@ void Pipeline::ProposeForSharedLinks() {
   for_shared_links_ = ContendedPlans(pool_, *planners_, contended, [this](int done, int total) {
     Tell("propose for shared links", "contended-search", static_cast<double>(done) / total);
   });
+  if (options_.robust) {
+    contended.judge = PlacementJudge::kGreedy;
+    contended.seconds = PlanningSeconds(effort_.shared_links_share);
+    for (Candidate& candidate : ContendedPlans(pool_, *planners_, contended, [this](int done, int total) {
+           Tell("propose for shared links", "greedy-search", static_cast<double>(done) / total);
+         }))
+      for_shared_links_.push_back(std::move(candidate));
+  }
   for_shared_links_.resize(std::min(for_shared_links_.size(), places_.by_proxy / 2));
 }
 
 void Pipeline::Choose() {
   const DiverseOptions diverse{.keep = places_.by_proxy - for_shared_links_.size()};
-  result_.candidates = SelectDiverse(pool_, result_.machine, diverse, SelectingDeadline());
+  result_.candidates = SelectDiverse(pool_, result_.machine, diverse, SelectingDeadline(),
+                                     options_.robust ? RobustSeconds() : std::vector<double>());
   for (const Candidate& candidate : for_shared_links_) AddUnlessKnown(candidate, result_.candidates);
+}
+
+std::vector<double> Pipeline::RobustSeconds() const {
+  const Deadline deadline = SelectingDeadline();
+  std::vector<double> seconds;
+  seconds.reserve(pool_.entries.size());
+  for (const PoolEntry& entry : pool_.entries) {
+    const CostedGraph& costed = pool_.fusions[static_cast<std::size_t>(entry.fusion)].costed;
+    seconds.push_back(entry.proxy_seconds);
+    if (!deadline.Passed())
+      seconds.back() = std::max(seconds.back(), GreedyTimeline(costed, entry.assignment).makespan);
+  }
+  return seconds;
+}
+
+const PoolFusion* Pipeline::FusionOf(const Candidate& candidate) const {
+  const auto found = std::find_if(pool_.fusions.begin(), pool_.fusions.end(), [&candidate](const PoolFusion& fusion) {
+    return fusion.costed.groups == candidate.plan.groups;
+  });
+  return found == pool_.fusions.end() ? nullptr : &*found;
+}
+
+void Pipeline::FindFragility(Candidate& candidate) const {
+  const PoolFusion* const fusion = FusionOf(candidate);
+  if (fusion != nullptr)
+    candidate.fragility = Fragility(fusion->costed, {candidate.plan.placement, candidate.plan.sequence});
 }
 
 Deadline Pipeline::SelectingDeadline() const { return Deadline(PlanningSeconds(0.5)); }
@@ -310,6 +349,8 @@ void Pipeline::ProposeForDearerTransfers() {
 OptimizeResult Pipeline::Finish() {
   result_.proposed = pool_.proposed;
   result_.infeasible = pool_.infeasible;
+  for (BaselineResult& baseline : result_.baselines) FindFragility(baseline.candidate);
+  FindFragility(result_.best);
   YieldToFasterBaseline(result_);
   JudgeProxy(result_);
   JudgePayback(result_);

@@ -65,6 +65,10 @@ class Pipeline {
   // What the first times say of the proxy, and plans made for the corrected one, measured in turn.
   void Calibrate();
 
+  // Where a run costs nothing: the best plan of each method and placements by hand are measured, and the best plan's
+  // placement in all orders. What beats all candidates becomes one.
+  void MeasureObvious();
+
   // The fastest candidate, and what the baselines took beside it.
   void ChooseBest();
 
@@ -101,6 +105,13 @@ class Pipeline {
   Deadline SelectingDeadline() const;
 
   void NoteTooSlow(const Pool& pool);
+
+  // By entry of the pool, the worse of proxy and greedy execution.
+  std::vector<double> RobustSeconds() const;
+  void FindFragility(Candidate& candidate) const;
+
+  // Which way of fusing the plan has; null where the pool has none of it.
+  const PoolFusion* FusionOf(const Candidate& candidate) const;
   void Measure(double share);
   bool LeftOut(std::string_view stage) const;
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "millrace/heuristics/start.h"
 #include "millrace/memory/run_in_memory.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/search/local_search.h"
@@ -35,11 +36,23 @@ PlannerSettings SettingsFor(const PlannerTraits& traits, const PlannerSettings& 
   return own;
 }
 
+// Those whose best plan searches begin at come first: of equally fast plans the first one counts.
+std::vector<std::string> InStartOrder(const std::vector<std::string>& names) {
+  std::vector<std::string> ordered;
+  for (const std::string& name : StartHeuristicNames()) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) ordered.push_back(name);
+  }
+  for (const std::string& name : names) {
+    if (std::find(ordered.begin(), ordered.end(), name) == ordered.end()) ordered.push_back(name);
+  }
+  return ordered;
+}
+
 class PoolMaker {
  public:
   PoolMaker(const CostModel& model, const PlannerRegistry& planners, const PoolOptions& options, const PoolWatch& watch)
       : model_(model), options_(options), watch_(watch), deadline_(options.seconds) {
-    for (const std::string& name : options.methods.empty() ? planners.PoolNames() : options.methods) {
+    for (const std::string& name : InStartOrder(options.methods.empty() ? planners.PoolNames() : options.methods)) {
       const PlannerTraits& traits = planners.Traits(name);
       planners_.push_back(planners.Make(name, SettingsFor(traits, options.settings)));
     }
@@ -76,7 +89,7 @@ class PoolMaker {
     const Planner* planner;
     int fusion;
 
-    bool one_answer() const { return planner->traits().one_answer; }
+    bool fixed() const { return planner->traits().fixed(); }
   };
 
   // Half of the time, at most, goes into pricing ways of fusing.
@@ -96,8 +109,8 @@ class PoolMaker {
         tasks_.push_back({planner.get(), fusion});
     }
     std::stable_sort(tasks_.begin(), tasks_.end(), [](const Task& a, const Task& b) {
-      if (a.one_answer() != b.one_answer()) return a.one_answer();
-      return !a.one_answer() && a.planner->traits().pool_share > b.planner->traits().pool_share;
+      if (a.fixed() != b.fixed()) return a.fixed();
+      return !a.fixed() && a.planner->traits().pool_share > b.planner->traits().pool_share;
     });
     const auto too_large = [this](const Task& task) { return Visits(task) > task.planner->traits().most_pool_visits; };
     if (!std::all_of(tasks_.begin(), tasks_.end(), too_large)) std::erase_if(tasks_, too_large);
@@ -116,14 +129,14 @@ class PoolMaker {
     const Task& task = tasks_[t];
     const double left = deadline_.Left();
     const double expected = Slowness() * ExpectedSeconds(task);
-    if (task.one_answer()) {
+    if (task.fixed()) {
       // Those with one answer leave time for the others, once there is a plan.
       const double open = left - (pool_.entries.empty() ? 0 : (1 - kOneAnswerShare) * *options_.seconds);
       return expected > open ? -1 : std::max(expected, open / 4);
     }
     double shares = 0;
     for (std::size_t other = t; other < tasks_.size(); ++other)
-      shares += tasks_[other].one_answer() ? 0 : tasks_[other].planner->traits().pool_share;
+      shares += tasks_[other].fixed() ? 0 : tasks_[other].planner->traits().pool_share;
     if (expected > left / 2) return -1;
     return std::max(expected, left * task.planner->traits().pool_share / shares);
   }
@@ -141,7 +154,7 @@ class PoolMaker {
     } else {
       AskForGivenGroups(*task.planner, task.fusion);
     }
-    if (task.one_answer()) {
+    if (task.fixed()) {
       taken_ += clock.Elapsed();
       expected_ += ExpectedSeconds(task);
     }
@@ -167,10 +180,25 @@ class PoolMaker {
 
   void AskForGivenGroups(const Planner& planner, int fusion) {
     const CostedGraph& costed = pool_.fusions[static_cast<std::size_t>(fusion)].costed;
-    std::optional<BestOf> best = Run(planner, PlanningProblem(model_, costed), options_.keep_per_planner);
+    PlanningProblem problem(model_, costed);
+    const std::optional<Assignment> start = planner.traits().fixed() ? std::nullopt : StartOf(fusion);
+    if (start) problem = problem.WithStart(*start);
+    std::optional<BestOf> best = Run(planner, problem, options_.keep_per_planner);
     if (!best) return;
     for (RatedAssignment& rated : best->kept)
       pool_.entries.push_back({fusion, planner.name(), std::move(rated.assignment), rated.makespan});
+  }
+
+  // Where a search would begin if it looked itself, known from the heuristics that were asked.
+  std::optional<Assignment> StartOf(int fusion) const {
+    if (!options_.share_starts) return std::nullopt;
+    const std::vector<std::string> names = StartHeuristicNames();
+    const PoolEntry* best = nullptr;
+    for (const PoolEntry& entry : pool_.entries) {
+      if (entry.fusion != fusion || std::find(names.begin(), names.end(), entry.method) == names.end()) continue;
+      if (best == nullptr || entry.proxy_seconds < best->proxy_seconds) best = &entry;
+    }
+    return best == nullptr ? std::nullopt : std::optional(best->assignment);
   }
 
   void AskForOwnGroups(const Planner& planner) {
@@ -222,7 +250,7 @@ class PoolMaker {
   Budget budget_;
   Pool pool_;
   double longest_costing_ = 0;
-  double taken_ = 0, expected_ = 0;  // seconds of those with one answer
+  double taken_ = 0, expected_ = 0;  // seconds of heuristics
   double fastest_ = std::numeric_limits<double>::infinity();
   bool enough_ = false;
 };

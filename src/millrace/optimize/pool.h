@@ -31,6 +31,7 @@ struct PoolOptions {
   std::optional<std::int64_t> iterations;  // steps of each search; by default its own choice
   std::optional<double> seconds;           // wall time of all of it
   std::size_t keep_per_planner = 64;       // best plans of one planner and way of fusing that stay
+  bool share_starts = false;               // searches begin at the best plan of the heuristics asked here
   Random random{0};                        // every planner begins with a copy: alone it would plan the same
 };
 
@@ -59,7 +60,7 @@ struct PoolWatch {
   std::function<bool(const Pool&)> enough = nullptr;
 };
 
-// Plans of every method for every way of fusing: first the methods with one answer, so that a good plan is there early;
+// Plans of every method for every way of fusing: first the methods that draw nothing, so that a good plan is there early;
 // then those that draw or search, by their traits' shares. Methods that choose fusion are asked once, with fusion open;
 // where no methods are named, a local search begins at the best plan of each of them, METHOD+local-search, since nobody
 // else searches under its groups.

@@ -64,12 +64,14 @@ class EntryDistance {
 }  // namespace
 
 std::vector<Candidate> SelectDiverse(const Pool& pool, const Machine& machine, const DiverseOptions& options,
-                                     const Deadline& deadline) {
+                                     const Deadline& deadline, const std::vector<double>& judged) {
   std::vector<std::size_t> order(pool.entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&pool](std::size_t a, std::size_t b) {
-    return pool.entries[a].proxy_seconds < pool.entries[b].proxy_seconds;
-  });
+  const auto seconds = [&](std::size_t entry) {
+    return judged.empty() ? pool.entries[entry].proxy_seconds : judged[entry];
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&seconds](std::size_t a, std::size_t b) { return seconds(a) < seconds(b); });
   EntryDistance distance(pool, machine);
   const std::vector<std::size_t> chosen = DiverseTopK(order.size(), options, [&](std::size_t plan, std::size_t other) {
     return deadline.Passed() ? 1.0 : distance(order[plan], order[other]);

@@ -16,8 +16,8 @@ namespace millrace {
 // without repeated plans. Plans with different groups are as far apart as can be; else the distance is the larger of
 // the chain edit distance (plan/distance.h) and the share of groups on a device of another kind, so plans that differ
 // by the names of equal devices are one. Deterministic: ties keep the pool's order. From the deadline on plans count as
-// different unexamined.
+// different unexamined. `judged`, by entry, stands for the proxy's seconds where it is not empty.
 std::vector<Candidate> SelectDiverse(const Pool& pool, const Machine& machine, const DiverseOptions& options,
-                                     const Deadline& deadline = Deadline());
+                                     const Deadline& deadline = Deadline(), const std::vector<double>& judged = {});
 
 }  // namespace millrace

@@ -18,6 +18,7 @@ Json CandidateJson(const Candidate& candidate) {
             {"target_seconds", OrNull(candidate.target_seconds)},
             {"fusion", candidate.fusion},
             {"runs", candidate.times.size()}};
+  if (candidate.fragility) json["fragility"] = *candidate.fragility;
   if (!candidate.failure.empty()) json["failure"] = candidate.failure;
   return json;
 }

@@ -45,6 +45,9 @@ std::string ResultText(const OptimizeResult& result) {
       out, "\n  lower bound {} ({:.1f} % below the best plan's proxy time)",
       ReadableSeconds(result.lower_bound_seconds),
       result.best.proxy_seconds > 0 ? 100 * (1 - result.lower_bound_seconds / result.best.proxy_seconds) : 0.0);
+  if (result.best.fragility)
+    fmt::format_to(out, "\n  where devices run whatever is ready first the plan takes {:.3f} times as long",
+                   *result.best.fragility);
   if (result.proxy_rank_correlation)
     fmt::format_to(out, "\n  proxy against target: rank correlation {:.2f}", *result.proxy_rank_correlation);
   if (result.proxy_median_error) fmt::format_to(out, ", median error {:.0f} %", 100 * *result.proxy_median_error);

@@ -132,7 +132,7 @@ class PlacementSearch {
 
   // Leaves the assignment in the order of its execution.
   double GreedySeconds(Assignment& assignment) const {
-    const Timeline timeline = GreedyTimeline(costed_, assignment, Links::kApart);
+    const Timeline timeline = GreedyTimeline(costed_, assignment);
     std::stable_sort(assignment.sequence.begin(), assignment.sequence.end(), [&timeline](int a, int b) {
       const auto first = static_cast<std::size_t>(a), second = static_cast<std::size_t>(b);
       return std::tie(timeline.start[first], timeline.finish[first]) <
