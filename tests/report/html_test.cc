@@ -36,7 +36,7 @@ OptimizeResult SmallResult(const std::string& op_name) {
   optimize.samples = 32;
   optimize.iterations = 2000;
   return Optimize(loaded, *MachinePreset("homogeneous:3"), MakePlannerRegistry(), optimize,
-                  [](std::string_view, int, int) {});
+                  [](const OptimizeStep&) {});
 }
 
 std::size_t Count(const std::string& text, const std::string& pattern) {

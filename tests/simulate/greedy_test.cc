@@ -30,7 +30,8 @@ class SlowGreedy {
     ended_.assign(groups, false);
     channel_free_.assign(Index(1 + *std::max_element(costed.topology.channel.begin(), costed.topology.channel.end())),
                          0.0);
-    for (const GroupTensor& tensor : costed.tensors) arrivals_.emplace_back(groups, tensor.producer < 0 ? 0.0 : kNotYet);
+    for (const GroupTensor& tensor : costed.tensors)
+      arrivals_.emplace_back(groups, tensor.producer < 0 ? 0.0 : kNotYet);
   }
 
   Timeline Run() {

@@ -145,7 +145,8 @@ void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, int th
     traits.chooses_fusion = true;
     traits.learned = traits.in_pool;
     traits.usual_samples = 100;
-    traits.seconds_per_visit = 5e-6;
+    traits.seconds_per_visit = 3e-6;
+    traits.pool_share = 2.5;
     traits.options = {{.name = "softmax-temperature",
                        .meaning = "how evenly it draws, with as many draws at each",
                        .least = 1e-3,

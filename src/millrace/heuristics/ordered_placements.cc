@@ -20,6 +20,10 @@ class OrderedPlacements final : public Planner {
 
   void Propose(const PlanningProblem& problem, const Budget& budget, Random&, const Offer& offer) const override {
     const CostedGraph& costed = problem.costed();
+    if (costed.num_groups == 0) {
+      offer(Assignment{});
+      return;
+    }
     std::vector<std::function<std::vector<int>()>> places = {
         [&costed] { return PlaceByLayers(costed); }, [&costed] { return PlaceByPartition(costed); },
         [&costed] { return PlaceUntilFull(costed); },

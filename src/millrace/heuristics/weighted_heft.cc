@@ -22,6 +22,10 @@ class WeightedHeft final : public Planner {
 
   void Propose(const PlanningProblem& problem, const Budget& budget, Random&, const Offer& offer) const override {
     const Deadline deadline(budget.seconds);
+    if (problem.costed().num_groups == 0) {
+      offer(Assignment{});
+      return;
+    }
     bool first = true;
     for (const double device : kDeviceWeights) {
       for (const double rank : kRankWeights) {

@@ -23,8 +23,11 @@ constexpr std::int64_t kMostOwnKept = 16;
 // A planner that took this many times as long as expected was held up by something else.
 constexpr double kMostSlowness = 20;
 
-// Of a pool's time, what planners with one answer may take together.
-constexpr double kOneAnswerShare = 0.4;
+// Of a pool's time, what planners that draw nothing may take together.
+constexpr double kFixedShare = 0.4;
+
+// Of what is left, what the first plan of another planner may be expected to take.
+constexpr double kMostOfTheRest = 0.6;
 
 // A method's own options alone: a pool's settings are for all of its methods.
 PlannerSettings SettingsFor(const PlannerTraits& traits, const PlannerSettings& all) {
@@ -130,14 +133,14 @@ class PoolMaker {
     const double left = deadline_.Left();
     const double expected = Slowness() * ExpectedSeconds(task);
     if (task.fixed()) {
-      // Those with one answer leave time for the others, once there is a plan.
-      const double open = left - (pool_.entries.empty() ? 0 : (1 - kOneAnswerShare) * *options_.seconds);
+      // Those that draw nothing leave time for the others, once there is a plan.
+      const double open = left - (pool_.entries.empty() ? 0 : (1 - kFixedShare) * *options_.seconds);
       return expected > open ? -1 : std::max(expected, open / 4);
     }
     double shares = 0;
     for (std::size_t other = t; other < tasks_.size(); ++other)
       shares += tasks_[other].fixed() ? 0 : tasks_[other].planner->traits().pool_share;
-    if (expected > left / 2) return -1;
+    if (expected > kMostOfTheRest * left) return -1;
     return std::max(expected, left * task.planner->traits().pool_share / shares);
   }
 
@@ -156,7 +159,8 @@ class PoolMaker {
     }
     if (task.fixed()) {
       taken_ += clock.Elapsed();
-      expected_ += ExpectedSeconds(task);
+      // Where memory is limited, it is asked twice.
+      expected_ += (pool_.fusions.front().costed.limited_memory ? 2 : 1) * ExpectedSeconds(task);
     }
     bool faster = false;
     for (std::size_t entry = before; entry < pool_.entries.size(); ++entry) {

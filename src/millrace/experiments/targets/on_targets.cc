@@ -126,6 +126,7 @@ Judgement JudgeOptimizer(const TargetMethod& method, const Judge& judge, const s
     OptimizeOptions options = method.optimize;
     options.target = "sim:" + (targets[t].words.empty() ? "noise,sigma=0" : targets[t].words);
     options.seed = seed;
+    options.without.emplace_back("obvious");  // all methods measure as many plans
     options.top_k = std::max<std::size_t>(1, method.method.keep - kBaselines);
     const Deadline clock;
     const OptimizeResult found =

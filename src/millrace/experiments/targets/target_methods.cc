@@ -62,10 +62,8 @@ TargetMethod MakeOptimizer(const std::string& name, const TargetPlanners& planne
   made.planners = planners.usual;
   made.optimize.time_limit = made.method.budget.seconds = options.search_seconds;
   made.contender = true;
-  // All methods measure as many plans.
-  made.optimize.without = {"obvious"};
   if (name == "optimize-untrained") made.optimize.methods = UntrainedPoolNames(*planners.usual);
-  if (name == "optimize-by-proxy") made.optimize.without = {"shared-links", "dearer-transfers", "calibrate", "obvious"};
+  if (name == "optimize-by-proxy") made.optimize.without = {"shared-links", "dearer-transfers", "calibrate"};
   return made;
 }
 
