@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/target/disturbance.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,16 @@ double SecondsOnClock(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// Of this process and of those it started and has waited for.
+double OwnSeconds() {
+  rusage children{};
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return SecondsOnClock(CLOCK_PROCESS_CPUTIME_ID) + seconds(children.ru_utime) + seconds(children.ru_stime);
 }
 
 double TicksPerSecond() {
@@ -57,14 +68,14 @@ std::optional<ProcessorTimes> ParseProcessorTimes(std::string_view stat, const s
 DisturbanceWatch::DisturbanceWatch(std::vector<int> cpus)
     : cpus_(std::move(cpus)),
       before_(PresentTimes(cpus_)),
-      own_before_(SecondsOnClock(CLOCK_PROCESS_CPUTIME_ID)),
+      own_before_(OwnSeconds()),
       started_(SecondsOnClock(CLOCK_MONOTONIC)) {}
 
 double DisturbanceWatch::ShareOfOthers() const {
   const std::optional<ProcessorTimes> now = PresentTimes(cpus_);
   if (!before_ || !now) return 0;
   const double wall = (SecondsOnClock(CLOCK_MONOTONIC) - started_) * static_cast<double>(cpus_.size());
-  const double own = SecondsOnClock(CLOCK_PROCESS_CPUTIME_ID) - own_before_;
+  const double own = OwnSeconds() - own_before_;
   const double uncertain = static_cast<double>(cpus_.size()) / TicksPerSecond();
   const double others = std::max(0.0, now->busy - before_->busy - own) + (now->stolen - before_->stolen) - uncertain;
   return wall <= 0 ? 0 : std::clamp(others / wall, 0.0, 1.0);

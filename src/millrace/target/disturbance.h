@@ -26,7 +26,8 @@ class DisturbanceWatch {
   explicit DisturbanceWatch(std::vector<int> cpus);
 
   // The share of the processors' time since the start that went to others: other processes and other virtual machines.
-  // Our own process's time is subtracted, and a tick's uncertainty per processor. 0 where the system does not tell.
+  // The time of our own process and of those it has waited for is subtracted, and a tick per processor. 0 where the
+  // system does not tell.
   double ShareOfOthers() const;
 
   // More than 5 % went to others.
