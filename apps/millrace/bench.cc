@@ -31,6 +31,7 @@ constexpr Experiment kExperiments[] = {
     {"go-transfer", "plans for families that a training has not seen: zero-shot, fine-tuned, from scratch",
      AddGoTransfer},
     {"go-convergence", "how soon the one-shot policy and HDP come near their best plan", AddGoConvergence},
+    {"scale", "seconds and memory of each stage of planning as graphs grow", AddScale},
     {"exactness", "a sampler's exact plan probabilities against its reward", AddExactness},
 };
 

@@ -26,6 +26,7 @@ ExperimentRun AddNetworks(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddQuality(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddRealGraphs(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddRobustness(const CommandLine& line, CLI::App& flags);
+ExperimentRun AddScale(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddSearch(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddTemperature(const CommandLine& line, CLI::App& flags);
 

@@ -373,6 +373,7 @@ TEST_F(Command, RefusesBudgetsThatAreNone) {
     Refuses("bench go-placement --quick --seconds " + bad, "--seconds");
     Refuses("bench quality --finetune " + bad, "--finetune");
     Refuses("bench temperature --temperatures " + bad, "--temperatures");
+    Refuses("bench scale --optimize-seconds " + bad, "--optimize-seconds");
   }
 }
 
@@ -522,6 +523,22 @@ TEST_F(Command, HoldsSearchesAgainstAnnealingOnTheFamiliesNamed) {
   Refuses("bench search --methods heft", "heft answers at once");
   Refuses("bench search --sizes 0", "--sizes");
   Refuses("bench search --ccr nan", "--ccr");
+}
+
+TEST_F(Command, MeasuresHowStagesGrowAndDrawsThem) {
+  const Json tables = Do("bench scale --sizes 100,400 --degrees 2,4 --stages read,heft,optimize --optimize-seconds 1 "
+                         "-o scale.svg --json")
+                          .json()["tables"];
+  ASSERT_EQ(tables["seconds"].size(), 6u);
+  for (const char* table : {"seconds", "processor", "memory"}) {
+    for (const Json& row : tables[table]) {
+      EXPECT_GT(row["100 ops"].get<double>(), 0) << row;
+      EXPECT_GT(row["400 ops"].get<double>(), 0) << row;
+    }
+  }
+  EXPECT_THAT(ContentOf(Path("scale.svg")), HasSubstr("</svg>"));
+  Refuses("bench scale --stages nonsense", "'nonsense'");
+  Refuses("bench scale --degrees 0", "--degrees");
 }
 
 TEST_F(Command, GivesEveryExperimentItsOwnFlagsAndRefusesThoseOfOthers) {
