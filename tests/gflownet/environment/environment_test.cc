@@ -12,6 +12,7 @@
 #include "millrace/gflownet/environment/backward.h"
 #include "millrace/gflownet/environment/graph_features.h"
 #include "millrace/gflownet/environment/reward.h"
+#include "millrace/machine/preset.h"
 #include "millrace/plan/chain_graph.h"
 #include "millrace/plan/verify.h"
 #include "millrace/workloads/random_graph.h"
@@ -125,6 +126,38 @@ TEST(Environment, ReadyGroupsAreSortedByUpwardRankAndOnlyThoseWithoutWaitingPred
       }
       state.Append(RandomAction(state, random));
     }
+  }
+}
+
+TEST(Environment, KeepsTheWindowInOrderOnGraphsThatAreWiderThanIt) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Random random(seed);
+    const ComputationGraph graph = MakeRandomGraph("er", {.ops = 900, .seed = seed, .degree = 2});
+    const CostedGraph costed =
+        MakeCostedGraph(*MakeAnalyticCostModel(graph, *MachinePreset("homogeneous:2")), SingleOpGroups(graph));
+    const Environment environment(costed);
+    const std::span<const std::int32_t> positions = environment.rank_positions();
+    const auto sooner = [positions](std::int32_t a, std::int32_t b) {
+      return positions[static_cast<std::size_t>(a)] < positions[static_cast<std::size_t>(b)];
+    };
+    State state(environment);
+    std::size_t widest = 0;
+    while (!state.done()) {
+      std::vector<std::int32_t> expected;
+      for (int group = 0; group < costed.num_groups; ++group) {
+        if (!state.placed(group) && state.Waiting(group) == 0) expected.push_back(group);
+      }
+      std::sort(expected.begin(), expected.end(), sooner);
+      std::vector<std::int32_t> ready(state.ready().begin(), state.ready().end());
+      widest = std::max(widest, ready.size());
+      const std::size_t window = std::min<std::size_t>(ready.size(), kReadyWindow);
+      EXPECT_TRUE(std::equal(ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(window), expected.begin()));
+      std::sort(ready.begin(), ready.end(), sooner);
+      ASSERT_EQ(ready, expected);
+      // From the window as a policy does, and now and then from beyond it.
+      state.Append({ready[random.Below(random.Below(4) == 0 ? ready.size() : window)], 0});
+    }
+    EXPECT_GT(widest, 2U * kReadyWindow);
   }
 }
 

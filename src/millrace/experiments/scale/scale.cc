@@ -165,7 +165,8 @@ Table Grown(const std::vector<ScalePoint>& points, const std::string& name, cons
     for (const int size : sizes) {
       const auto found = known.find({degree, stage, size});
       const double value = found == known.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
-      row.push_back(std::isfinite(value) ? Cell{fmt::format("{:.3g}", value), {value}} : Words("-"));
+      row.push_back(std::isfinite(value) ? Cell{fmt::format(value < 100 ? "{:.3g}" : "{:.0f}", value), {value}}
+                                         : Words("-"));
       ops.push_back(size);
       figures.push_back(value);
     }

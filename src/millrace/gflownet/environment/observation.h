@@ -83,9 +83,6 @@ static_assert(kCountOf<GroupFeature> == kGroupFeatures && kCountOf<GroupPrior> =
 static_assert(kCountOf<DeviceChoiceFeature> == kDeviceChoiceFeatures);
 static_assert(kCountOf<DeviceChoicePrior> == kDeviceChoicePriors);
 
-// Only the ready groups of highest upward rank are offered, so a step costs the same on very wide graphs.
-inline constexpr int kReadyWindow = 128;
-
 // The choices of one step. Features and priors are tables (network/feature_row.h), one row for each choice.
 struct Observation {
   std::vector<std::int32_t> choices;  // groups, or devices

@@ -5,6 +5,25 @@
 #include <cmath>
 
 namespace millrace {
+namespace {
+
+constexpr std::ptrdiff_t kWindow = kReadyWindow;
+
+// By decreasing upward rank.
+struct Sooner {
+  std::span<const std::int32_t> positions;
+  bool operator()(std::int32_t a, std::int32_t b) const {
+    return positions[static_cast<std::size_t>(a)] < positions[static_cast<std::size_t>(b)];
+  }
+};
+
+// The order of a heap whose front is the soonest.
+struct Later {
+  Sooner sooner;
+  bool operator()(std::int32_t a, std::int32_t b) const { return sooner(b, a); }
+};
+
+}  // namespace
 
 State::State(const Environment& environment) : environment_(&environment) {
   const CostedGraph& costed = environment.costed();
@@ -51,10 +70,7 @@ void State::Clear() {
     waiting_[static_cast<std::size_t>(group)] = waiting;
     if (waiting == 0) ready_.push_back(group);
   }
-  const std::span<const std::int32_t> positions = environment_->rank_positions();
-  std::sort(ready_.begin(), ready_.end(), [positions](std::int32_t a, std::int32_t b) {
-    return positions[static_cast<std::size_t>(a)] < positions[static_cast<std::size_t>(b)];
-  });
+  std::sort(ready_.begin(), ready_.end(), Sooner{environment_->rank_positions()});  // which is a heap, too
 }
 
 bool State::MayRun(int group, int device) const {
@@ -80,12 +96,7 @@ void State::Append(Action action) {
   if (const std::int32_t colocation = costed.colocation[group]; colocation >= 0)
     colocation_device_[static_cast<std::size_t>(colocation)] = action.device;
 
-  const std::span<const std::int32_t> positions = environment_->rank_positions();
-  const auto by_position = [positions](std::int32_t a, std::int32_t b) {
-    return positions[static_cast<std::size_t>(a)] < positions[static_cast<std::size_t>(b)];
-  };
-  ready_.erase(std::lower_bound(ready_.begin(), ready_.end(), action.group, by_position));
-
+  DropReady(action.group);
   for (const GroupEdge& edge : costed.Predecessors(action.group)) {
     if (placed_successors_[static_cast<std::size_t>(edge.group)]++ == 0) DropRemovable(edge.group);
   }
@@ -119,9 +130,45 @@ void State::Append(Action action) {
     for (std::size_t d = 0; d < devices; ++d)
       arrivals[d] = std::max(arrivals[d], finish + (latency[d] + edge.bytes * seconds_per_byte[d]));
     input_weights_[successor * devices + device] += environment_->EdgeWeight(edge.bytes);
-    if (--waiting_[successor] == 0)
-      ready_.insert(std::lower_bound(ready_.begin(), ready_.end(), edge.group, by_position), edge.group);
+    if (--waiting_[successor] == 0) AddReady(edge.group);
   }
+}
+
+// Both take time in the window and the logarithm of the others, however wide the graph is.
+void State::AddReady(std::int32_t group) {
+  const Sooner sooner{environment_->rank_positions()};
+  const auto before = static_cast<std::ptrdiff_t>(ready_.size());
+  ready_.push_back(group);
+  const auto window_end = ready_.begin() + std::min(before, kWindow);
+  const auto at = std::lower_bound(ready_.begin(), window_end, group, sooner);
+  if (before < kWindow) {
+    std::rotate(at, window_end, ready_.end());
+    return;
+  }
+  if (at != window_end) {  // the last of the window leaves it
+    ready_.back() = *(window_end - 1);
+    std::move_backward(at, window_end - 1, window_end);
+    *at = group;
+  }
+  std::push_heap(window_end, ready_.end(), Later{sooner});
+}
+
+void State::DropReady(std::int32_t group) {
+  const Sooner sooner{environment_->rank_positions()};
+  const auto window_end = ready_.begin() + std::min(static_cast<std::ptrdiff_t>(ready_.size()), kWindow);
+  const auto at = std::lower_bound(ready_.begin(), window_end, group, sooner);
+  if (at == window_end || *at != group) {  // a plan that is followed may take what is not on offer
+    *std::find(window_end, ready_.end(), group) = ready_.back();
+    ready_.pop_back();
+    std::make_heap(window_end, ready_.end(), Later{sooner});
+    return;
+  }
+  std::move(at + 1, window_end, at);
+  if (window_end != ready_.end()) {
+    std::pop_heap(window_end, ready_.end(), Later{sooner});
+    *(window_end - 1) = ready_.back();
+  }
+  ready_.pop_back();
 }
 
 void State::AddRemovable(int group) {

@@ -15,6 +15,9 @@
 // constructor and Clear allocate. One state serves one thread.
 namespace millrace {
 
+// Only the ready groups of highest upward rank are offered, so a step costs the same on very wide graphs.
+inline constexpr int kReadyWindow = 128;
+
 class State {
  public:
   // The empty plan. `environment` must outlive the state.
@@ -26,7 +29,8 @@ class State {
   int steps() const { return static_cast<int>(assignment_.sequence.size()); }
   bool done() const { return steps() == environment_->num_groups(); }
 
-  // Groups whose predecessors are all placed, by decreasing upward rank. Every one has a device that may run it.
+  // Groups whose predecessors are all placed: the first kReadyWindow by decreasing upward rank, the others, whose rank is
+  // no higher, in no particular order. Every one has a device that may run it.
   std::span<const std::int32_t> ready() const { return ready_; }
 
   // True where the device can run the group and the group's colocation is there or nowhere yet.
@@ -76,12 +80,14 @@ class State {
     return static_cast<std::size_t>(group) * static_cast<std::size_t>(environment_->num_devices()) +
            static_cast<std::size_t>(device);
   }
+  void AddReady(std::int32_t group);
+  void DropReady(std::int32_t group);
   void AddRemovable(int group);
   void DropRemovable(int group);
 
   const Environment* environment_;
   Assignment assignment_;
-  std::vector<std::int32_t> ready_;
+  std::vector<std::int32_t> ready_;               // in order up to kReadyWindow, then a heap whose front comes next
   std::vector<std::int32_t> waiting_;             // by group
   std::vector<double> arrivals_, input_weights_;  // by group * devices + device
   std::vector<double> finish_;                    // by group
