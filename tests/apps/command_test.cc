@@ -95,6 +95,8 @@ TEST_F(Command, SchedulesAGraphAndSimulatesThePlanToTheSameMakespan) {
         Do(std::string("schedule g.json ") + kMachine + " --method " + method + limits + " --json -o plan.json").json();
     EXPECT_EQ(scheduled["method"], method);
     EXPECT_GE(scheduled["makespan_seconds"].get<double>(), scheduled["lower_bound_seconds"].get<double>());
+    EXPECT_GE(scheduled["makespan_seconds"].get<double>(), scheduled["proven_bound_seconds"].get<double>());
+    EXPECT_GE(scheduled["proven_bound_seconds"].get<double>(), scheduled["lower_bound_seconds"].get<double>());
     EXPECT_GE(scheduled["samples"].get<int>(), 1);
     EXPECT_GE(scheduled["wall_seconds"].get<double>(), 0);
     const Json simulated = Do(std::string("simulate g.json ") + kMachine + " --plan plan.json --json").json();

@@ -6,13 +6,15 @@
 #include <limits>
 #include <numeric>
 
+#include "millrace/simulate/contention.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace::testing {
+namespace {
 
-double SlowOptimum(const CostedGraph& costed) {
-  Simulator simulator(costed);
+// The least that `makespan` says of any plan; infinite where it always is.
+double LeastOfAllPlans(const CostedGraph& costed, const std::function<double(const Assignment&)>& makespan) {
   Assignment assignment;
   assignment.placement.assign(static_cast<std::size_t>(costed.num_groups), 0);
   assignment.sequence.resize(static_cast<std::size_t>(costed.num_groups));
@@ -30,8 +32,7 @@ double SlowOptimum(const CostedGraph& costed) {
   };
   const std::function<void(int)> place = [&](int group) {
     if (group == costed.num_groups) {
-      const double makespan = simulator.Makespan(assignment);
-      if (makespan < best && FitsInMemory(costed, assignment)) best = makespan;
+      best = std::min(best, makespan(assignment));
       return;
     }
     for (int device = 0; device < costed.num_devices; ++device) {
@@ -50,6 +51,24 @@ double SlowOptimum(const CostedGraph& costed) {
     if (topological()) place(0);
   } while (std::next_permutation(assignment.sequence.begin(), assignment.sequence.end()));
   return best;
+}
+
+}  // namespace
+
+double SlowOptimum(const CostedGraph& costed) {
+  Simulator simulator(costed);
+  double best = std::numeric_limits<double>::infinity();
+  return LeastOfAllPlans(costed, [&](const Assignment& assignment) {
+    const double makespan = simulator.Makespan(assignment);
+    if (makespan < best && FitsInMemory(costed, assignment)) best = makespan;
+    return best;
+  });
+}
+
+double SlowContendedOptimum(const CostedGraph& costed) {
+  return LeastOfAllPlans(costed, [&](const Assignment& assignment) {
+    return ContendedSeconds(costed, assignment).value_or(std::numeric_limits<double>::infinity());
+  });
 }
 
 }  // namespace millrace::testing

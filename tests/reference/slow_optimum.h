@@ -9,4 +9,7 @@ namespace millrace::testing {
 // handful of ops. Infinite where none fits.
 double SlowOptimum(const CostedGraph& costed);
 
+// The same under the contended timeline.
+double SlowContendedOptimum(const CostedGraph& costed);
+
 }  // namespace millrace::testing
