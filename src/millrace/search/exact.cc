@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,10 +11,15 @@
 #include "millrace/errors/interrupt.h"
 #include "millrace/graph/index.h"
 #include "millrace/planning/course.h"
+#include "millrace/planning/parallel.h"
 #include "millrace/search/anneal.h"
-#include "millrace/search/symmetric_devices.h"
-#include "millrace/simulate/bounds.h"
+#include "millrace/search/exact_engine.h"
+#include "millrace/search/exact_parts.h"
+#include "millrace/simulate/narrowed.h"
 #include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/proven_bound.h"
+#include "millrace/simulate/reversed.h"
+#include "millrace/simulate/time_step.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
@@ -24,231 +27,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-12;
-
-struct Child {
-  int group = 0;
-  int device = 0;
-  double start = 0;
-  double bound = 0;
-  double tail = 0;
-
-  // Earliest starts first, the longest way to go among them.
-  bool operator<(const Child& other) const {
-    return std::tuple(start, -tail, group, device) < std::tuple(other.start, -other.tail, other.group, other.device);
-  }
-};
-
-class BranchAndBound {
- public:
-  BranchAndBound(const CostedGraph& costed, const Course& course)
-      : costed_(costed),
-        course_(course),
-        first_symmetric_(FirstSymmetricDevices(costed)),
-        where_is_all_one_(!costed.limited_memory && costed.num_colocations == 0 &&
-                          std::all_of(costed.topology.free.begin(), costed.topology.free.end(),
-                                      [](std::uint8_t free) { return free != 0; })),
-        tail_(Index(costed.num_groups), 0.0),
-        groups_on_(Index(costed.num_devices), 0),
-        unit_free_(Index(costed.topology.num_units), 0.0),
-        settled_(Index(costed.num_colocations), -1),
-        finish_(Index(costed.num_groups), 0.0),
-        earliest_(Index(costed.num_groups), 0.0),
-        children_(Index(costed.num_groups)),
-        free_before_(Index(costed.num_groups) * Index(costed.topology.num_units)) {
-    partial_.placement.assign(Index(costed.num_groups), -1);
-    for (auto at = costed.topological_order.rbegin(); at != costed.topological_order.rend(); ++at) {
-      for (const GroupEdge& edge : costed.Successors(*at)) {
-        double& tail = tail_[Index(*at)];
-        tail = std::max(tail, costed.fastest_seconds[Index(edge.group)] + tail_[Index(edge.group)]);
-      }
-    }
-    for (int group = 0; group < costed.num_groups; ++group) {
-      waiting_.push_back(static_cast<int>(costed.Predecessors(group).size()));
-      work_left_ += costed.least_work[Index(group)];
-    }
-  }
-
-  // Searches on from a plan, or from none.
-  ExactResult Solve(std::optional<RatedAssignment> known) {
-    best_ = std::move(known);
-    ExactResult result;
-    result.bound = std::max(LowerBound(costed_), Search(0.0));
-    if (best_) result.bound = std::min(result.bound, best_->makespan);
-    result.proven = !stopped_;
-    result.nodes = nodes_;
-    result.best = std::move(best_);
-    return result;
-  }
-
- private:
-  double Limit() const { return best_ ? best_->makespan * (1 - kRounding) : kInfinity; }
-
-  std::pair<const std::int32_t*, const std::int32_t*> UnitsOf(int device) const {
-    const Topology& topology = costed_.topology;
-    return {topology.device_units.data() + topology.device_offsets[Index(device)],
-            topology.device_units.data() + topology.device_offsets[Index(device) + 1]};
-  }
-
-  bool MayRun(int group, int device) const {
-    if (costed_.Seconds(group, device) == kInfinity) return false;
-    const std::int32_t colocation = costed_.colocation[Index(group)];
-    return colocation < 0 || settled_[Index(colocation)] < 0 || settled_[Index(colocation)] == device;
-  }
-
-  bool Scheduled(int group) const { return partial_.placement[Index(group)] >= 0; }
-
-  // When the group could start there: exact once all its predecessors are scheduled, else no later than it will.
-  double Start(int group, int device) const {
-    double start = 0;
-    for (const GroupEdge& edge : costed_.Predecessors(group)) {
-      const int from = partial_.placement[Index(edge.group)];
-      start = std::max(start, from >= 0 ? finish_[Index(edge.group)] + costed_.TransferSeconds(edge.bytes, from, device)
-                                        : earliest_[Index(edge.group)]);
-    }
-    const auto [unit, end] = UnitsOf(device);
-    for (const std::int32_t* u = unit; u != end; ++u) start = std::max(start, unit_free_[Index(*u)]);
-    return start;
-  }
-
-  // What no schedule that goes on from here can beat. Fills earliest_, the least finish of every unscheduled group.
-  double Bound() {
-    double units_gone = 0;
-    for (const double free : unit_free_) units_gone += std::max(free, last_start_);
-    double bound = (units_gone + work_left_) / static_cast<double>(costed_.topology.num_units);
-    for (const double free : unit_free_) bound = std::max(bound, free);
-    for (const std::int32_t group : costed_.topological_order) {
-      if (Scheduled(group)) continue;
-      double earliest = kInfinity;
-      for (int device = 0; device < costed_.num_devices; ++device) {
-        if (!MayRun(group, device)) continue;
-        earliest = std::min(earliest, std::max(last_start_, Start(group, device)) + costed_.Seconds(group, device));
-      }
-      earliest_[Index(group)] = earliest;
-      bound = std::max(bound, earliest + tail_[Index(group)]);
-    }
-    return bound;
-  }
-
-  void FindChildren(std::vector<Child>& children) const {
-    children.clear();
-    for (int group = 0; group < costed_.num_groups; ++group) {
-      if (Scheduled(group) || waiting_[Index(group)] > 0) continue;
-      const std::size_t first = children.size();
-      for (int device = 0; device < costed_.num_devices; ++device) {
-        if (!MayRun(group, device) || UnusedSymmetricDeviceBefore(device)) continue;
-        const double start = Start(group, device);
-        // The same timeline comes about with this group appended earlier.
-        if (start < last_start_) continue;
-        const double tail = costed_.Seconds(group, device) + tail_[Index(group)];
-        const bool alike =
-            where_is_all_one_ &&
-            std::any_of(children.begin() + static_cast<std::ptrdiff_t>(first), children.end(), [&](const Child& other) {
-              return first_symmetric_[Index(other.device)] == first_symmetric_[Index(device)] && other.start == start;
-            });
-        if (!alike) children.push_back({group, device, start, start + tail, tail});
-      }
-    }
-    std::sort(children.begin(), children.end());
-  }
-
-  // Is another device that can stand for this one still without groups, as this one is?
-  bool UnusedSymmetricDeviceBefore(int device) const {
-    if (groups_on_[Index(device)] > 0) return false;
-    for (int other = first_symmetric_[Index(device)]; other < device; ++other) {
-      if (first_symmetric_[Index(other)] == first_symmetric_[Index(device)] && groups_on_[Index(other)] == 0)
-        return true;
-    }
-    return false;
-  }
-
-  // The least makespan of any plan that goes on from here, or a bound of it where it is not below the best known or
-  // time ran out.
-  double Search(double inherited) {
-    constexpr std::int64_t kNodesBetweenLooks = 256;
-    if (nodes_ % kNodesBetweenLooks == 0) {
-      StopIfInterrupted();
-      stopped_ = course_.Done(nodes_) >= 1;
-    }
-    if (stopped_) return inherited;
-    ++nodes_;
-    const std::size_t depth = partial_.sequence.size();
-    if (depth == Index(costed_.num_groups)) return Leaf();
-    const double bound = std::max(inherited, Bound());
-    if (bound >= Limit()) return bound;
-    std::vector<Child>& children = children_[depth];
-    FindChildren(children);
-    double least = kInfinity;
-    for (const Child& child : children) {
-      const double known = std::max(bound, child.bound);
-      least = std::min(least, known >= Limit() ? known : Descend(child, known));
-    }
-    return least;
-  }
-
-  double Leaf() {
-    const double makespan = *std::max_element(unit_free_.begin(), unit_free_.end());
-    if (!FitsInMemory(costed_, partial_)) return kInfinity;
-    if (makespan < Limit()) best_ = RatedAssignment{partial_, makespan};
-    return makespan;
-  }
-
-  // Where a node keeps the units as its parent left them.
-  std::span<double> FreeBefore() {
-    return std::span(free_before_).subspan(partial_.sequence.size() * unit_free_.size(), unit_free_.size());
-  }
-
-  double Descend(const Child& child, double known) {
-    const auto [unit, end] = UnitsOf(child.device);
-    const std::int32_t colocation = costed_.colocation[Index(child.group)];
-    const bool settles = colocation >= 0 && settled_[Index(colocation)] < 0;
-    const double start_before = last_start_;
-    const double work_before = work_left_;
-    std::copy(unit_free_.begin(), unit_free_.end(), FreeBefore().begin());
-    partial_.placement[Index(child.group)] = child.device;
-    partial_.sequence.push_back(child.group);
-    finish_[Index(child.group)] = child.start + costed_.Seconds(child.group, child.device);
-    for (const std::int32_t* u = unit; u != end; ++u) unit_free_[Index(*u)] = finish_[Index(child.group)];
-    if (settles) settled_[Index(colocation)] = child.device;
-    ++groups_on_[Index(child.device)];
-    work_left_ -= costed_.least_work[Index(child.group)];
-    last_start_ = child.start;
-    for (const GroupEdge& edge : costed_.Successors(child.group)) --waiting_[Index(edge.group)];
-
-    const double least = Search(known);
-
-    for (const GroupEdge& edge : costed_.Successors(child.group)) ++waiting_[Index(edge.group)];
-    last_start_ = start_before;
-    work_left_ = work_before;
-    --groups_on_[Index(child.device)];
-    if (settles) settled_[Index(colocation)] = -1;
-    partial_.sequence.pop_back();
-    std::copy(FreeBefore().begin(), FreeBefore().end(), unit_free_.begin());
-    partial_.placement[Index(child.group)] = -1;
-    return least;
-  }
-
-  const CostedGraph& costed_;
-  const Course& course_;
-  std::vector<int> first_symmetric_;  // by device
-  bool where_is_all_one_;             // on which of its symmetric devices a group ran matters to no other group
-  std::vector<double> tail_;          // by group: the longest way from its finish to the end at the fastest
-
-  Assignment partial_;  // placement -1: not scheduled
-  std::vector<int> waiting_;
-  std::vector<int> groups_on_;  // by device
-  std::vector<double> unit_free_;
-  std::vector<std::int32_t> settled_;  // device of each colocation; -1: open
-  std::vector<double> finish_;         // of scheduled groups
-  std::vector<double> earliest_;       // of the others, as of the last Bound
-  double work_left_ = 0;
-  double last_start_ = 0;
-
-  std::vector<std::vector<Child>> children_;  // by depth
-  std::vector<double> free_before_;           // by depth and unit
-  std::optional<RatedAssignment> best_;
-  std::int64_t nodes_ = 0;
-  bool stopped_ = false;
-};
 
 // The one given, or a short, deterministic annealing.
 Assignment StartOf(const CostedGraph& costed, const ExactOptions& options, Random& random) {
@@ -271,10 +49,120 @@ void RefuseTooManyGroups(const CostedGraph& costed) {
                        "; use --method anneal, or fuse ops first");
 }
 
-ExactResult SolveFrom(const CostedGraph& costed, const Assignment& start, const Course& course) {
+// The searches behind one answer: forwards, backwards (often far quicker or far slower), and in parts. They take turns
+// of about as many nodes and share the best plan, so that what is found does not depend on the threads.
+class Searches {
+ public:
+  Searches(const CostedGraph& costed, const ExactOptions& options, const Course& course)
+      : costed_(costed),
+        options_(options),
+        course_(course),
+        step_(TimeStep(costed)),
+        transfers_cost_(std::any_of(costed.topology.free.begin(), costed.topology.free.end(),
+                                    [](std::uint8_t free) { return free == 0; })) {}
+
+  ExactResult Solve(std::optional<RatedAssignment> known) {
+    best_ = std::move(known);
+    bound_ = LinearProvenBound(costed_);
+    if (!Done()) narrowed_ = NarrowBelow(costed_, Limit());
+    if (!Done() && !narrowed_.possible) bound_ = Limit();
+    if (!Done()) Search();
+    ExactResult result;
+    result.proven = Done();
+    result.nodes = Nodes();
+    result.bound = bound_;
+    if (result.proven) result.bound = best_ ? best_->makespan : kInfinity;
+    if (best_) result.bound = std::min(result.bound, best_->makespan);
+    result.best = std::move(best_);
+    return result;
+  }
+
+ private:
+  double Limit() const {
+    return best_ ? std::min(best_->makespan * (1 - kRounding), best_->makespan - step_ / 2) : kInfinity;
+  }
+
+  bool Done() const { return bound_ >= Limit(); }
+
+  std::int64_t Nodes() const { return engine_nodes_ + (parts_ ? parts_->nodes() : 0); }
+
+  bool OutOfTime() const { return course_.TimeGone() >= 1; }
+
+  void Search() {
+    reversed_ = Reversed(narrowed_.costed);
+    engines_.push_back(std::make_unique<ExactEngine>(narrowed_.costed, narrowed_.paths.tail, narrowed_.apart, Limit(),
+                                                     step_, options_.memo_bytes));
+    if (!costed_.limited_memory)
+      engines_.push_back(std::make_unique<ExactEngine>(reversed_, narrowed_.paths.head, narrowed_.apart, Limit(), step_,
+                                                       options_.memo_bytes));
+    if (transfers_cost_) parts_.emplace(narrowed_, Limit(), step_);
+    constexpr std::int64_t kFirstQuota = 1024;
+    constexpr std::int64_t kMostQuota = 65536;
+    for (std::int64_t quota = kFirstQuota; !Done(); quota = std::min(quota * 2, kMostQuota)) {
+      StopIfInterrupted();
+      if (course_.Done(Nodes()) >= 1) return;
+      RunEngines(quota);
+      while (parts_ && !Done() && !OutOfTime() && parts_->nodes() < engine_nodes_) {
+        StopIfInterrupted();
+        RunParts();
+      }
+    }
+  }
+
+  void RunEngines(std::int64_t quota) {
+    RunInParallel(static_cast<int>(engines_.size()), options_.threads,
+                  [&](int i) { engines_[Index(i)]->Run(quota, [this] { return OutOfTime(); }); });
+    engine_nodes_ = 0;
+    for (std::size_t i = 0; i < engines_.size(); ++i) {
+      engine_nodes_ += engines_[i]->nodes();
+      if (engines_[i]->best()) Meet(*engines_[i]->best(), i == 1);
+    }
+    for (const auto& engine : engines_) Prove(engine->done() ? Limit() : engine->OpenBound());
+    LowerLimits();
+  }
+
+  void RunParts() {
+    parts_->Round(options_.threads, [this] { return OutOfTime(); });
+    if (parts_->best()) Meet(*parts_->best(), false);
+    Prove(parts_->done() ? Limit() : parts_->OpenBound());
+    LowerLimits();
+  }
+
+  void Meet(const RatedAssignment& met, bool backwards) {
+    if (met.makespan >= Limit()) return;
+    Assignment plan = met.assignment;
+    if (backwards) std::reverse(plan.sequence.begin(), plan.sequence.end());
+    const double makespan = MakeTimeline(costed_, plan).makespan;
+    if (!best_ || makespan < best_->makespan) best_ = RatedAssignment{std::move(plan), makespan};
+  }
+
+  // No plan takes less than this and less than the limit.
+  void Prove(double bound) { bound_ = std::max(bound_, std::min(bound, Limit())); }
+
+  void LowerLimits() {
+    for (const auto& engine : engines_) engine->LowerLimit(Limit());
+    if (parts_) parts_->LowerLimit(Limit());
+  }
+
+  const CostedGraph& costed_;
+  const ExactOptions& options_;
+  const Course& course_;
+  double step_;
+  bool transfers_cost_;
+  Narrowed narrowed_;
+  CostedGraph reversed_;
+  std::vector<std::unique_ptr<ExactEngine>> engines_;
+  std::optional<ExactParts> parts_;
+  std::int64_t engine_nodes_ = 0;
+  std::optional<RatedAssignment> best_;
+  double bound_ = 0;
+};
+
+ExactResult SolveFrom(const CostedGraph& costed, const Assignment& start, const ExactOptions& options,
+                      const Course& course) {
   std::optional<RatedAssignment> known;
   if (FitsInMemory(costed, start)) known = RatedAssignment{start, MakeTimeline(costed, start).makespan};
-  return BranchAndBound(costed, course).Solve(std::move(known));
+  return Searches(costed, options, course).Solve(std::move(known));
 }
 
 Course CourseOf(const ExactOptions& options) {
@@ -294,7 +182,7 @@ class Exact final : public Planner {
     options.seconds = budget.seconds;
     const Course course = CourseOf(options);
     Assignment start = StartOf(costed, options, random);
-    ExactResult result = SolveFrom(costed, start, course);
+    ExactResult result = SolveFrom(costed, start, options, course);
     offer(result.best ? std::move(result.best->assignment) : std::move(start));
   }
 
@@ -307,7 +195,7 @@ class Exact final : public Planner {
 ExactResult SolveExactly(const CostedGraph& costed, const ExactOptions& options, Random& random) {
   RefuseTooManyGroups(costed);
   const Course course = CourseOf(options);
-  return SolveFrom(costed, StartOf(costed, options, random), course);
+  return SolveFrom(costed, StartOf(costed, options, random), options, course);
 }
 
 PlannerTraits ExactTraits() {
