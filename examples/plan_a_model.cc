@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     millrace::OptimizeOptions options;
     options.quick = true;
     const millrace::OptimizeResult result = millrace::Optimize(
-        loaded, millrace::DetectHost(), millrace::MakePlannerRegistry(), options, [](std::string_view, int, int) {});
+        loaded, millrace::DetectHost(), millrace::MakePlannerRegistry(), options, [](const millrace::OptimizeStep&) {});
     std::printf("%.6f s by %s\n", result.best.target_seconds.value_or(0), result.best.method.c_str());
     const millrace::Plan& plan = result.best.plan;
     for (const int group : plan.sequence) {

@@ -22,8 +22,7 @@ constexpr double kNotYet = std::numeric_limits<double>::infinity();
 // The same from the rules alone: every time something happens, all groups are looked at.
 class SlowGreedy {
  public:
-  SlowGreedy(const CostedGraph& costed, const Assignment& assignment)
-      : costed_(costed), plan_(assignment) {
+  SlowGreedy(const CostedGraph& costed, const Assignment& assignment) : costed_(costed), plan_(assignment) {
     const auto groups = Index(costed.num_groups);
     start_.assign(groups, kNotYet);
     finish_.assign(groups, kNotYet);
@@ -153,16 +152,17 @@ class SlowGreedy {
 TEST(GreedyTimeline, IsThatOfASlowExecutionByTheRulesAlone) {
   Random random(1);
   for (int round = 0; round < 300; ++round) {
-    testing::CostedProblem problem(random);
+    const testing::CostedProblem problem(random);
     const Assignment plan = problem.Start(random);
+    CostedGraph costed = problem.costed;
     for (const Proxy proxy : {Proxy::kLinear, Proxy::kContended}) {
-      problem.costed.topology.proxy = proxy;
-      const Timeline fast = GreedyTimeline(problem.costed, plan);
-      const Timeline slow = SlowGreedy(problem.costed, plan).Run();
+      costed.topology.proxy = proxy;
+      const Timeline fast = GreedyTimeline(costed, plan);
+      const Timeline slow = SlowGreedy(costed, plan).Run();
       EXPECT_EQ(fast.start, slow.start) << round;
       EXPECT_EQ(fast.finish, slow.finish) << round;
       EXPECT_EQ(fast.makespan, slow.makespan) << round;
-      EXPECT_GE(fast.makespan, LowerBound(problem.costed) * (1 - 1e-9));
+      EXPECT_GE(fast.makespan, LowerBound(costed) * (1 - 1e-9));
     }
   }
 }
@@ -189,7 +189,7 @@ TEST(GreedyTimeline, DependsOnTheSequenceOnlyForTies) {
 TEST(GreedyTimeline, IsTheProxysForTheOrderInWhichItStartsGroups) {
   Random random(2);
   for (int round = 0; round < 100; ++round) {
-    testing::CostedProblem problem(random);
+    const testing::CostedProblem problem(random);
     Assignment plan = problem.Start(random);
     const Timeline greedy = GreedyTimeline(problem.costed, plan);
     std::stable_sort(plan.sequence.begin(), plan.sequence.end(), [&greedy](int a, int b) {

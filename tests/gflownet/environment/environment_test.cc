@@ -132,7 +132,7 @@ TEST(Environment, ReadyGroupsAreSortedByUpwardRankAndOnlyThoseWithoutWaitingPred
 TEST(Environment, KeepsTheWindowInOrderOnGraphsThatAreWiderThanIt) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     Random random(seed);
-    const ComputationGraph graph = MakeRandomGraph("er", {.ops = 900, .seed = seed, .degree = 2});
+    const ComputationGraph graph = MakeRandomGraph("er", {.ops = 1200, .seed = seed, .degree = 2});
     const CostedGraph costed =
         MakeCostedGraph(*MakeAnalyticCostModel(graph, *MachinePreset("homogeneous:2")), SingleOpGroups(graph));
     const Environment environment(costed);

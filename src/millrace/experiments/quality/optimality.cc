@@ -16,6 +16,7 @@
 #include "millrace/search/exact.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/proven_bound.h"
+#include "millrace/target/statistics.h"
 #include "millrace/workloads/random_graph.h"
 
 namespace millrace {
@@ -43,11 +44,6 @@ Proof Prove(const QualityInstance& instance, const CostedGraph& costed, const Op
   proof.gap = Gap(proof.makespan, result.bound);
   proof.root_gap = Gap(proof.makespan, ProvenBound(costed));
   return proof;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 std::vector<Cell> ShareRow(const std::string& what, const std::string& value, const std::vector<const Proof*>& proofs) {

@@ -112,7 +112,7 @@ StageSeconds Optimizing(const ScaleWork& work) {
   options.target = "sim:contention";
   options.seed = work.options.seed;
   options.time_limit = work.options.optimize_seconds;
-  return SecondsOf([&] { Optimize(loaded, work.Host(), work.planners, options, [](std::string_view, int, int) {}); });
+  return SecondsOf([&] { Optimize(loaded, work.Host(), work.planners, options, [](const OptimizeStep&) {}); });
 }
 
 constexpr char kHeft[] = "heft";
@@ -165,8 +165,8 @@ Table Grown(const std::vector<ScalePoint>& points, const std::string& name, cons
     for (const int size : sizes) {
       const auto found = known.find({degree, stage, size});
       const double value = found == known.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
-      row.push_back(std::isfinite(value) ? Cell{fmt::format(value < 100 ? "{:.3g}" : "{:.0f}", value), {value}}
-                                         : Words("-"));
+      const std::string words = value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+      row.push_back(std::isfinite(value) ? Cell{words, {value}} : Words("-"));
       ops.push_back(size);
       figures.push_back(value);
     }
