@@ -49,6 +49,8 @@ TEST(ResultJson, HasTheMembersItPromises) {
     EXPECT_TRUE(candidate["target_seconds"].is_number());
   }
   EXPECT_TRUE(json["lower_bound_seconds"].is_number());
+  EXPECT_GE(json["proven_bound_seconds"].get<double>(), json["lower_bound_seconds"].get<double>());
+  EXPECT_LE(json["proven_bound_seconds"].get<double>(), json["best"]["proxy_seconds"].get<double>());
   EXPECT_TRUE(json.contains("proxy_rank_correlation"));
   EXPECT_TRUE(json.contains("pays_back_after_runs"));
 }

@@ -142,6 +142,31 @@ TEST(Exact, BoundsFromTheRootAreNoneAboveTheEnumeratedOptimum) {
   }
 }
 
+TEST(Exact, BoundsPlansOnSharedLinksAndProvesOnlyWhatEnumerationFinds) {
+  Random random(66);
+  int proven = 0;
+  for (int round = 0; round < 150; ++round) {
+    testing::RandomProblemOptions problem;
+    problem.most_ops = 5;
+    problem.most_devices = 3;
+    problem.memory = round % 4 == 0;
+    CostedGraph costed = Costed(testing::RandomGraph(random, problem), testing::RandomMachine(random, problem));
+    costed.topology.proxy = Proxy::kContended;
+    const double optimum = testing::SlowContendedOptimum(costed);
+    const ExactResult result = SolveExactly(costed, {}, random);
+    EXPECT_LE(result.bound, optimum * (1 + 1e-9)) << round;
+    if (result.best) {
+      EXPECT_EQ(result.best->makespan, MakeTimeline(costed, result.best->assignment).makespan);
+      EXPECT_TRUE(FitsInMemory(costed, result.best->assignment));
+      EXPECT_GE(result.best->makespan, optimum * (1 - 1e-9)) << round;
+    }
+    if (!result.proven) continue;
+    EXPECT_NEAR(result.best->makespan, optimum, 1e-9 * optimum) << round;
+    ++proven;
+  }
+  EXPECT_GT(proven, 75);
+}
+
 TEST(Exact, OffersThePlanItBeganWithWhereItMaySearchNoNode) {
   const CostedGraph costed = Layered(12, 2, 3, "homogeneous:3,bandwidth=1e9");
   Random random(1);

@@ -9,8 +9,8 @@
 namespace millrace {
 
 // The planner `placements`: offers the human placement, METIS's, the one that fills a device before it takes the next,
-// HEFT's, and that of the problem's start if it has one, each in all orders. Budget::seconds ends it after the placement
-// at hand.
+// HEFT's, and that of the problem's start if it has one, each in all orders. Budget::seconds ends it after the
+// placement at hand.
 PlannerTraits OrderedPlacementsTraits();
 std::unique_ptr<Planner> MakeOrderedPlacements();
 

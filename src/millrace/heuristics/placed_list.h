@@ -17,8 +17,9 @@ struct PlacedSchedule {
 
 // Runs through time: whenever a device's units are all free it starts, of the groups whose inputs have reached it, the
 // one of the highest priority; equal ones by the time they became ready, then topological order. Devices with no
-// common unit do not wait for each other. Where the proxy is the contended one, transfers wait for their channels. `priorities` by group; empty: all equal. Every group must be able to run
-// where it is placed. O((groups + edges) log groups + groups x devices that share units).
+// common unit do not wait for each other. Where the proxy is the contended one, transfers wait for their channels.
+// `priorities` by group; empty: all equal. Every group must be able to run where it is placed. O((groups + edges) log
+// groups + groups x devices that share units).
 PlacedSchedule SchedulePlaced(const CostedGraph& costed, std::span<const int> placement,
                               std::span<const double> priorities);
 

@@ -13,8 +13,8 @@ bool Contains(const std::vector<Candidate>& candidates, const Candidate& candida
 
 void AddUnlessKnown(const Candidate& candidate, std::vector<Candidate>& candidates);
 
-// What a candidate is judged by: what the target takes; times its fragility, where that is known and above 1, if the plan
-// has to hold where its order is not kept.
+// What a candidate is judged by: what the target takes; times its fragility, where that is known and above 1, if the
+// plan has to hold where its order is not kept.
 double JudgedSeconds(const Candidate& candidate, bool robust);
 
 // Throws WorkFailed, quoting the first failure, where none was measured.

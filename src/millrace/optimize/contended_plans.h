@@ -22,11 +22,11 @@ struct ContendedPlansOptions {
 };
 
 // The best placement that search/placement_search.h finds for each fusion that is open to all, method
-// "contended-search", beginning with the fastest plans of the pool and placements by hand; and for that of the best plan by the proxy whose planner chose its groups, where the search
-// begins with that plan, "PLANNER+search". Other groups of one plan are passed over. None where all transfers are free,
-// where a graph is so large that its visits allow few tries, and where no placement tried fits in memory. Judged as
-// greedy, the method is "greedy-search", and free transfers are no reason not to search. `progress` is
-// told (done, total) after each choice. Throws Interrupted.
+// "contended-search", beginning with the fastest plans of the pool and placements by hand; and for that of the best
+// plan by the proxy whose planner chose its groups, where the search begins with that plan, "PLANNER+search". Other
+// groups of one plan are passed over. None where all transfers are free, where a graph is so large that its visits
+// allow few tries, and where no placement tried fits in memory. Judged as greedy, the method is "greedy-search", and
+// free transfers are no reason not to search. `progress` is told (done, total) after each choice. Throws Interrupted.
 std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& planners,
                                       const ContendedPlansOptions& options,
                                       const std::function<void(int, int)>& progress);

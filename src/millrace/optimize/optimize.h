@@ -73,6 +73,7 @@ struct OptimizeResult {
   std::int64_t proposed = 0;          // plans proposed by all planners
   std::int64_t infeasible = 0;        // of those that were looked at, plans over memory
   double lower_bound_seconds = 0;     // for the best plan's groups
+  double proven_bound_seconds = 0;    // the same, by every means that optimize has
   double fusion_free_bound_seconds = 0;
   std::optional<double> proxy_rank_correlation;  // Spearman, over measured candidates; absent where it is undefined
   std::optional<double> proxy_median_error;      // median of |proxy / measured - 1| over them

@@ -21,6 +21,7 @@
 #include "millrace/search/exact.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/greedy.h"
+#include "millrace/simulate/proven_bound.h"
 #include "millrace/target/measurement.h"
 
 namespace millrace {
@@ -167,7 +168,8 @@ double Pipeline::LeastSeconds(const Pool& pool, const PoolEntry& fastest) {
   // Several ways of fusing: what holds for all of them.
   if (pool.fusions.size() > 1) return FusionFreeBound(result_.graph, result_.machine);
   const CostedGraph& costed = pool.fusions.front().costed;
-  const double bound = LowerBound(costed);
+  if (!root_bound_) root_bound_ = ProvenBound(costed);
+  const double bound = *root_bound_;
   if (fastest.proxy_seconds <= AsGood(options_) * bound || costed.num_groups > kMostGroupsToProve) return bound;
   if (!proof_tried_) {
     proof_tried_ = true;
@@ -177,6 +179,8 @@ double Pipeline::LeastSeconds(const Pool& pool, const PoolEntry& fastest) {
     exact.seconds = PlanningSeconds(effort_.pool_share);
     exact.start = fastest.assignment;
     ExactResult solved = SolveExactly(costed, exact, random);
+    searched_groups_ = costed.groups;
+    searched_bound_ = solved.bound;
     if (solved.proven && solved.best)
       proven_ = PoolEntry{0, "exact", std::move(solved.best->assignment), solved.best->makespan};
   }
@@ -354,7 +358,11 @@ OptimizeResult Pipeline::Finish() {
   YieldToFasterBaseline(result_);
   JudgeProxy(result_);
   JudgePayback(result_);
-  result_.lower_bound_seconds = LowerBound(MakeCostedGraph(*proxy_, result_.best.plan.groups));
+  const CostedGraph costed = MakeCostedGraph(*proxy_, result_.best.plan.groups);
+  result_.lower_bound_seconds = LowerBound(costed);
+  result_.proven_bound_seconds = ProvenBound(costed);
+  if (costed.groups == searched_groups_)
+    result_.proven_bound_seconds = std::max(result_.proven_bound_seconds, searched_bound_);
   result_.fusion_free_bound_seconds = FusionFreeBound(result_.graph, result_.machine);
   return std::move(result_);
 }

@@ -131,7 +131,10 @@ class Pipeline {
   std::unique_ptr<Target> target_;
   PoolOptions pool_options_;
   Pool pool_;
-  std::optional<PoolEntry> proven_;  // the fastest plan there is by the proxy; its groups are the pool's first
+  std::optional<double> root_bound_;  // of the first pool's only groups, without a search
+  FusionGroups searched_groups_;      // where an exact search was tried
+  double searched_bound_ = 0;         // what it proved of all plans of those groups
+  std::optional<PoolEntry> proven_;   // the fastest plan there is by the proxy; its groups are the pool's first
   bool proof_tried_ = false;
   bool settled_ = false;  // a plan is known that no other beats on the target
   std::vector<Baseline> baselines_;

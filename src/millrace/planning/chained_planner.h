@@ -11,7 +11,8 @@
 namespace millrace {
 
 // Offers what each of the planners offers, in turn, each with a generator of its own. Samples and iterations of a
-// budget are for each of them, seconds for all together: once they are gone and there is an offer, the rest stay unasked.
+// budget are for each of them, seconds for all together: once they are gone and there is an offer, the rest stay
+// unasked.
 std::unique_ptr<Planner> MakeChainedPlanner(std::string name, std::vector<std::shared_ptr<const Planner>> planners);
 
 }  // namespace millrace

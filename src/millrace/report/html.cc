@@ -92,8 +92,8 @@ class Page {
          "rank correlation, proxy to target");
     Fact(result_.proxy_median_error ? fmt::format("{:.0f} %", 100 * *result_.proxy_median_error) : "-",
          "median error of the proxy");
-    Fact(fmt::format("{:.1f} %", 100 * Gap(result_.best.proxy_seconds, result_.lower_bound_seconds)),
-         "proxy above the lower bound");
+    Fact(fmt::format("{:.1f} %", 100 * Gap(result_.best.proxy_seconds, result_.proven_bound_seconds)),
+         "proxy above what no plan can beat, at most");
     Fact(ReadableSeconds(result_.planning_seconds), "planning took");
     Fact(result_.pays_back_after_runs ? fmt::format("{:.0f} runs", *result_.pays_back_after_runs) : "-",
          "until planning has paid back");

@@ -56,6 +56,8 @@ std::string ResultJson(const OptimizeResult& result) {
             {"lower_bound_seconds", result.lower_bound_seconds},
             {"fusion_free_bound_seconds", result.fusion_free_bound_seconds},
             {"gap", Gap(result.best.proxy_seconds, result.lower_bound_seconds)},
+            {"proven_bound_seconds", result.proven_bound_seconds},
+            {"proven_gap", Gap(result.best.proxy_seconds, result.proven_bound_seconds)},
             {"proxy_rank_correlation", OrNull(result.proxy_rank_correlation)},
             {"transfer_fit", TransferFitJson(result)},
             {"proxy_median_error", OrNull(result.proxy_median_error)},

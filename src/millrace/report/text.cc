@@ -42,9 +42,8 @@ std::string ResultText(const OptimizeResult& result) {
     fmt::format_to(out, " and pays back after {:.0f} runs", *result.pays_back_after_runs);
   }
   fmt::format_to(
-      out, "\n  lower bound {} ({:.1f} % below the best plan's proxy time)",
-      ReadableSeconds(result.lower_bound_seconds),
-      result.best.proxy_seconds > 0 ? 100 * (1 - result.lower_bound_seconds / result.best.proxy_seconds) : 0.0);
+      out, "\n  no plan of its groups takes less than {} by the proxy: the best is at most {:.1f} % above that",
+      ReadableSeconds(result.proven_bound_seconds), 100 * Gap(result.best.proxy_seconds, result.proven_bound_seconds));
   if (result.best.fragility)
     fmt::format_to(out, "\n  where devices run whatever is ready first the plan takes {:.3f} times as long",
                    *result.best.fragility);

@@ -10,11 +10,11 @@
 
 // Simulated annealing over assignments: the strong, plain search that anything cleverer has to beat.
 //
-// Chains of local search (local_search.h), one after the other: the first from the best heuristic plan (start.h), further
-// ones from perturbed list schedules; or one from each plan given to it. One long chain does better than several short ones within the same
-// time. A chain is made of rounds, each longer than the one before, from hot to cold, from the best plan so far: what
-// it does with some iterations is the beginning of what it does with more, which therefore never find a worse plan.
-// Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", 1983.
+// Chains of local search (local_search.h), one after the other: the first from the best heuristic plan (start.h),
+// further ones from perturbed list schedules; or one from each plan given to it. One long chain does better than
+// several short ones within the same time. A chain is made of rounds, each longer than the one before, from hot to
+// cold, from the best plan so far: what it does with some iterations is the beginning of what it does with more, which
+// therefore never find a worse plan. Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", 1983.
 namespace millrace {
 
 struct AnnealOptions {

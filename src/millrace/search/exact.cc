@@ -16,6 +16,7 @@
 #include "millrace/search/exact_engine.h"
 #include "millrace/search/exact_parts.h"
 #include "millrace/simulate/narrowed.h"
+#include "millrace/simulate/path_bounds.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/proven_bound.h"
 #include "millrace/simulate/reversed.h"
@@ -158,11 +159,33 @@ class Searches {
   double bound_ = 0;
 };
 
+std::optional<RatedAssignment> Rated(const CostedGraph& costed, const Assignment& plan) {
+  if (!FitsInMemory(costed, plan)) return std::nullopt;
+  return RatedAssignment{plan, MakeTimeline(costed, plan).makespan};
+}
+
+// A plan takes no less when links are shared than when nobody waits for them, so the optimum without waiting bounds the
+// one with it, and is it where its plan never waits. What fits in memory differs between the two, so that is left open.
+ExactResult SolveContended(const CostedGraph& costed, const Assignment& start, const ExactOptions& options,
+                           const Course& course) {
+  CostedGraph relaxed = costed;
+  relaxed.topology = TopologyForAnyTimeline(costed.topology);
+  relaxed.topology.proxy = Proxy::kLinear;
+  relaxed.limited_memory = false;
+  ExactResult result = Searches(relaxed, options, course).Solve(Rated(relaxed, start));
+  std::optional<RatedAssignment> best = Rated(costed, start);
+  const std::optional<RatedAssignment> met = Rated(costed, result.best->assignment);
+  if (met && (!best || met->makespan < best->makespan)) best = met;
+  result.best = std::move(best);
+  result.proven = result.best && result.best->makespan * (1 - kRounding) <= result.bound;
+  if (result.best) result.bound = std::min(result.bound, result.best->makespan);
+  return result;
+}
+
 ExactResult SolveFrom(const CostedGraph& costed, const Assignment& start, const ExactOptions& options,
                       const Course& course) {
-  std::optional<RatedAssignment> known;
-  if (FitsInMemory(costed, start)) known = RatedAssignment{start, MakeTimeline(costed, start).makespan};
-  return Searches(costed, options, course).Solve(std::move(known));
+  if (costed.topology.proxy == Proxy::kContended) return SolveContended(costed, start, options, course);
+  return Searches(costed, options, course).Solve(Rated(costed, start));
 }
 
 Course CourseOf(const ExactOptions& options) {

@@ -16,6 +16,9 @@
 // starts, one does so backwards, from the end of the plan (exact_engine.h), and one divides the problem by which groups
 // share a device (exact_parts.h). The first that ends has proved the best plan; until then the largest of their bounds
 // holds. Where memory has a limit nothing is the same backwards, and that search is left out.
+//
+// Under the contended proxy the search is for the optimum without waiting for links and without memory limits. That
+// bounds every plan; the best plan met is proven only where it takes no longer.
 namespace millrace {
 
 struct ExactOptions {

@@ -24,8 +24,8 @@ namespace millrace {
 
 class ExactEngine {
  public:
-  // Looks for plans that take less than `limit` and keep the groups of `apart` apart. `tail` as PathBounds::tail. Refers
-  // to the graph; at most 128 groups. Makespans are multiples of `step`; 0: of nothing.
+  // Looks for plans that take less than `limit` and keep the groups of `apart` apart. `tail` as PathBounds::tail.
+  // Refers to the graph; at most 128 groups. Makespans are multiples of `step`; 0: of nothing.
   ExactEngine(const CostedGraph& costed, std::vector<double> tail, const ApartGroups& apart, double limit, double step,
               std::size_t memo_bytes);
 

@@ -12,9 +12,9 @@
 // every other group at least as free. Seconds.
 namespace millrace {
 
-// A state as it is kept: the makespan so far; when each device is free; for each group whose data are still to be read, its finish and
-// device; for each colocation still open to others, its device. The groups of a set are the same for all its states, so
-// only the numbers are kept.
+// A state as it is kept: the makespan so far; when each device is free; for each group whose data are still to be read,
+// its finish and device; for each colocation still open to others, its device. The groups of a set are the same for all
+// its states, so only the numbers are kept.
 struct MemoState {
   std::vector<double> times;          // makespan, devices, then groups
   std::vector<std::uint8_t> devices;  // groups, then colocations

@@ -45,10 +45,10 @@ struct FoundPlacement {
 // by the priorities of a start, whichever is best at the start (keep_order: readiness, or those of the best start).
 // Begins at the best of the starts given, everything on one device, PlaceByLayers, PlaceByPartition, PlaceUntilFull and
 // HEFT's placement, each in all orders (placement_orders.h), too, unless keep_order says otherwise. Starts take a third
-// of the evaluations or of the seconds at most. A move takes groups that are near each other in topological order, often of one layer, to
-// another device, or exchanges two devices among them; how many goes from one to a quarter of the graph. Colocations
-// move as one. Placements that do not fit in memory are no answers: nothing where all starts are such. Throws
-// Interrupted.
+// of the evaluations or of the seconds at most. A move takes groups that are near each other in topological order,
+// often of one layer, to another device, or exchanges two devices among them; how many goes from one to a quarter of
+// the graph. Colocations move as one. Placements that do not fit in memory are no answers: nothing where all starts are
+// such. Throws Interrupted.
 std::optional<FoundPlacement> SearchPlacement(const CostedGraph& costed, const PlacementSearchOptions& options,
                                               Random& random);
 

@@ -8,9 +8,9 @@ namespace millrace {
 
 // No plan takes less, under the linear timeline or the contended one: the largest of LowerBound (bounds.h), paths with
 // their transfers (path_bounds.h), weighted work (work_bound.h), energy (energy_bound.h) and, for up to 256 groups, the
-// largest limit that no plan can stay below by narrowing (narrowed.h); rounded up to a step that all times are multiples
-// of (time_step.h). Takes a fraction of a second on 100 groups, and about as long as a few simulations per device on
-// large graphs.
+// largest limit that no plan can stay below by narrowing (narrowed.h); rounded up to a step that all times are
+// multiples of (time_step.h). Takes a fraction of a second on 100 groups, and about as long as a few simulations per
+// device on large graphs.
 double ProvenBound(const CostedGraph& costed);
 
 // The same for the linear timeline alone: larger where several devices share a memory and their links differ.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-// Which families of graphs searches are tuned on, and which only judge them. What was chosen on some graphs looks better
-// on them than it is; so half of the task graphs (workloads/task_graph.h) is kept from every choice.
+// Which families of graphs searches are tuned on, and which only judge them. What was chosen on some graphs looks
+// better on them than it is; so half of the task graphs (workloads/task_graph.h) is kept from every choice.
 namespace millrace {
 
 // For choosing anything: parameters, moves, temperatures, weights. The random families serve that, too.

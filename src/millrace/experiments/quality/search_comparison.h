@@ -19,8 +19,8 @@ struct SearchGrid {
   int graphs = 2;  // of each cell
 };
 
-// Every combination; graph seeds from kQualitySeed + 600'000. Task graphs have the size of their family that is nearest.
-// Throws InvalidInput for a value out of range.
+// Every combination; graph seeds from kQualitySeed + 600'000. Task graphs have the size of their family that is
+// nearest. Throws InvalidInput for a value out of range.
 std::vector<QualityInstance> SearchInstances(const SearchGrid& grid);
 
 // What is compared where no methods are named: planners of a pool that search as long as they are let, and need given
@@ -32,8 +32,8 @@ std::vector<std::string> SearchNames(const PlannerRegistry& planners);
 std::vector<QualityMethod> SearchMethods(const std::vector<std::string>& names, const std::vector<double>& seconds,
                                          const PlannerRegistry& planners);
 
-// "overall", "by family", "by ops": annealing's makespan / own (geometric mean with the interval of 95 %) and the shares
-// of instances on which a method is faster, equal (within a billionth) and slower, against annealing of the same
+// "overall", "by family", "by ops": annealing's makespan / own (geometric mean with the interval of 95 %) and the
+// shares of instances on which a method is faster, equal (within a billionth) and slower, against annealing of the same
 // seconds. "instances": every makespan, for programs.
 std::vector<Table> SearchTables(const QualityResult& result);
 

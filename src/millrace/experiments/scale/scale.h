@@ -33,8 +33,8 @@ struct ScalePoint {
   std::optional<StageCost> cost;  // nothing where it did not end in time
 };
 
-// Stages run one after the other, each in a process of its own. The graphs' files come and go in `folder`. `progress` is
-// told (done, total). Throws InvalidInput for an unknown stage, and for sizes and degrees that no graph has.
+// Stages run one after the other, each in a process of its own. The graphs' files come and go in `folder`. `progress`
+// is told (done, total). Throws InvalidInput for an unknown stage, and for sizes and degrees that no graph has.
 std::vector<ScalePoint> RunScale(const ScaleOptions& options, const PlannerRegistry& planners,
                                  const std::string& folder, const std::function<void(int, int)>& progress);
 

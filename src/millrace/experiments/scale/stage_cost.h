@@ -19,7 +19,8 @@ struct StageCost {
 };
 
 // Runs `work` in a forked child and waits for it. `work` returns the seconds to report. Nothing where the child throws
-// (its complaint goes to stderr), dies or takes longer than `most_seconds` in all. The caller must have no other threads.
+// (its complaint goes to stderr), dies or takes longer than `most_seconds` in all. The caller must have no other
+// threads.
 std::optional<StageCost> CostOfStage(const std::function<StageSeconds()>& work, double most_seconds);
 
 // Seconds of one call: the medians of up to five, as long as they take half a second together.

@@ -29,8 +29,8 @@ class State {
   int steps() const { return static_cast<int>(assignment_.sequence.size()); }
   bool done() const { return steps() == environment_->num_groups(); }
 
-  // Groups whose predecessors are all placed: the first kReadyWindow by decreasing upward rank, the others, whose rank is
-  // no higher, in no particular order. Every one has a device that may run it.
+  // Groups whose predecessors are all placed: the first kReadyWindow by decreasing upward rank, the others, whose rank
+  // is no higher, in no particular order. Every one has a device that may run it.
   std::span<const std::int32_t> ready() const { return ready_; }
 
   // True where the device can run the group and the group's colocation is there or nowhere yet.
