@@ -102,12 +102,17 @@ array[1..n] of var 1..m: device;
 array[1..n] of var 0..horizon: start;
 array[1..n] of var 0..horizon: finish;
 var 0..horizon: makespan;
+array[1..n * (n - 1) div 2] of var bool: first;
+function int: pair(int: a, int: b) = (b - 1) * (b - 2) div 2 + a;
 constraint forall(g in 1..n)(finish[g] = start[g] + seconds[g, device[g]] /\ finish[g] <= makespan);
 constraint forall(e in 1..edges)(
   start[to[e]] >= finish[from[e]] + bool2int(device[from[e]] != device[to[e]]) * transfer[e]);
 constraint forall(a, b in 1..n where a < b)(
-  device[a] != device[b] \/ finish[a] <= start[b] \/ finish[b] <= start[a]);
-solve :: seq_search([int_search(device, first_fail, indomain_min), int_search(start, smallest, indomain_min)])
+  device[a] = device[b] -> (if first[pair(a, b)] then finish[a] <= start[b] else finish[b] <= start[a] endif));
+constraint forall(a, b in 1..n where a < b)(device[a] != device[b] -> first[pair(a, b)]);
+constraint forall(d in 1..m)(sum(g in 1..n)(bool2int(device[g] = d) * seconds[g, d]) <= makespan);
+solve :: seq_search([int_search(device, first_fail, indomain_min), bool_search(first, input_order, indomain_max),
+                     int_search([makespan], input_order, indomain_min), int_search(start, smallest, indomain_min)])
   minimize makespan;
 output ["makespan=\(makespan)\n"];
 )";
@@ -122,7 +127,7 @@ std::vector<Table> MiniZincTables(const std::string& folder, const OptimalityOpt
               {"ops", "devices", "CCR", "family", "exact", "minizinc", "exact s", "minizinc s"},
               {}};
   std::vector<QualityInstance> instances;
-  for (const int ops : {8, 10}) {
+  for (const int ops : {8, 12, 16}) {
     for (const char* devices : {"2", "3", "1+1"}) {
       for (const double ccr : {0.1, 1.0, 10.0}) {
         const std::string& family = RandomFamilyNames()[instances.size() % RandomFamilyNames().size()];

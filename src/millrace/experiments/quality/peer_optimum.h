@@ -18,7 +18,7 @@ bool MiniZincIsInstalled();
 // one. Times are whole numbers.
 std::string MiniZincModel();
 
-// "minizinc": 8 and 10 ops on 2, 3 and 1 + 1 devices at CCR 0.1, 1 and 10, all times whole numbers of milliseconds;
+// "minizinc": 8, 12 and 16 ops on 2, 3 and 1 + 1 devices at CCR 0.1, 1 and 10, all times whole numbers of milliseconds;
 // both optima and both times. A solver that does not end within a minute says nothing. Writes its files to `folder`.
 // Throws WorkFailed where two proven optima differ.
 std::vector<Table> MiniZincTables(const std::string& folder, const OptimalityOptions& options,
