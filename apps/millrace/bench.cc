@@ -19,7 +19,7 @@ struct Experiment {
 constexpr Experiment kExperiments[] = {
     {"networks", "every model family, and DATA/onnx_light, planned and measured on this CPU", AddNetworks},
     {"quality", "all methods by the proxy, over a grid of fresh random graphs", AddQuality},
-    {"search", "planners against annealing at equal wall time, on families that nobody tuned on", AddSearch},
+    {"search", "planners against plain annealing at equal wall time, on families that nobody tuned on", AddSearch},
     {"robustness", "plans chosen by a proxy on targets it does not know, real graphs", AddRobustness},
     {"generalization", "the same by the proxy alone, unseen random graphs of 50 ops", AddGeneralization},
     {"real-graphs", "robustness on the real graphs that are kept from training", AddRealGraphs},

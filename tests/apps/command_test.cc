@@ -87,9 +87,9 @@ constexpr const char* kMachine = "--machine homogeneous:4,latency=1e-3,bandwidth
 
 TEST_F(Command, SchedulesAGraphAndSimulatesThePlanToTheSameMakespan) {
   GenerateGraph();
-  const std::set<std::string> searches = {"brkga", "anneal", "exact"};
+  const std::set<std::string> searches = {"brkga", "anneal", "anneal-plain", "exact"};
   for (const std::string method : {"sequential", "random", "list", "heft", "cpop", "peft", "etf", "dls", "minmin",
-                                   "maxmin", "randomised-list", "brkga", "anneal", "exact"}) {
+                                   "maxmin", "randomised-list", "brkga", "anneal", "anneal-plain", "exact"}) {
     const char* const limits = searches.contains(method) ? " --iterations 500" : "";
     const Json scheduled =
         Do(std::string("schedule g.json ") + kMachine + " --method " + method + limits + " --json -o plan.json").json();
@@ -510,7 +510,7 @@ TEST_F(Command, HoldsSearchesAgainstAnnealingOnTheFamiliesNamed) {
       "bench search --families judge,lu --sizes 30 --devices 2+2 --ccr 1 --instances 1 --seconds 0.01 --methods brkga";
   const Json tables = Do(words + " --json").json()["tables"];
   ASSERT_EQ(tables["overall"].size(), 2u);
-  EXPECT_EQ(tables["overall"][0]["method"], "anneal");
+  EXPECT_EQ(tables["overall"][0]["method"], "anneal-plain");
   EXPECT_EQ(tables["overall"][1]["method"], "brkga");
   EXPECT_EQ(tables["overall"][1]["instances"], 5);
   EXPECT_EQ(tables["by family"].size(), 5u);

@@ -16,7 +16,7 @@
 #include "millrace/optimize/planners.h"
 #include "millrace/report/progress_bar.h"
 
-// millrace bench search: planners against annealing at equal wall time, by family.
+// millrace bench search: planners against plain annealing at equal wall time, by family.
 namespace millrace::cli {
 namespace {
 

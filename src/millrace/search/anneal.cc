@@ -56,6 +56,7 @@ class Annealing final : public Planner {
   // fewer find. The first one, which is there for very few, is made to fit instead.
   Assignment InRounds(LocalSearch& local_search, const CostedGraph& costed, Assignment start,
                       const LocalSearchOptions& whole, Random& random) const {
+    if (!options_.rounds) return local_search.Improve(std::move(start), whole, random).assignment;
     const Deadline deadline(whole.seconds);
     std::int64_t left = whole.iterations.value_or(std::numeric_limits<std::int64_t>::max());
     double length = static_cast<double>(options_.opening_round) * costed.num_groups;
@@ -105,6 +106,22 @@ PlannerTraits AnnealingTraits() {
 
 std::unique_ptr<Planner> MakeAnnealing(const AnnealOptions& options) {
   return std::make_unique<Annealing>(AnnealingTraits(), options);
+}
+
+PlannerTraits PlainAnnealingTraits() {
+  return {.name = "anneal-plain",
+          .meaning = "simulated annealing in one cooling by small moves, for comparison",
+          .takes_iterations = true,
+          .in_pool = false};
+}
+
+std::unique_ptr<Planner> MakePlainAnnealing() {
+  AnnealOptions options;
+  options.first_annealing_temperature = 1;
+  options.last_annealing_temperature = 0.1;
+  options.rounds = false;
+  options.moves.cluster = options.moves.swap = 0;
+  return std::make_unique<Annealing>(PlainAnnealingTraits(), options);
 }
 
 }  // namespace millrace

@@ -14,13 +14,15 @@
 // further ones from perturbed list schedules; or one from each plan given to it. One long chain does better than
 // several short ones within the same time. A chain is made of rounds, each longer than the one before, from hot to
 // cold, from the best plan so far: what it does with some iterations is the beginning of what it does with more, which
-// therefore never find a worse plan. Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", 1983.
+// therefore never find a worse plan. Reheating to little warmth and moves of whole clusters (moves.h) made the
+// difference in trials. Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by Simulated Annealing", 1983.
 namespace millrace {
 
 struct AnnealOptions {
-  double first_annealing_temperature =
-      1;  // in one group's share of the starting makespan, as LocalSearchOptions has it
-  double last_annealing_temperature = 0.1;
+  // In one group's share of the starting makespan, as LocalSearchOptions has it.
+  double first_annealing_temperature = 0.3;
+  double last_annealing_temperature = 0.05;
+  bool rounds = true;  // false: one, cooled over the whole budget
   // Changes tried per group in a short, cool round before all others, and in the first hot one; each further round has
   // so many times those of the one before.
   std::int64_t opening_round = 12;
@@ -38,5 +40,9 @@ struct AnnealOptions {
 // evenly among the chains.
 PlannerTraits AnnealingTraits();
 std::unique_ptr<Planner> MakeAnnealing(const AnnealOptions& options = {});
+
+// The planner `anneal-plain`, to hold others against: one cooling from hot to cold, no clusters, no exchanges.
+PlannerTraits PlainAnnealingTraits();
+std::unique_ptr<Planner> MakePlainAnnealing();
 
 }  // namespace millrace

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "millrace/heuristics/upward_rank.h"
+
 namespace millrace {
 namespace {
 
@@ -20,7 +22,14 @@ int DrawLength(Random& random) { return 2 + Below(random, kLongestStretch - 1); 
 
 template <typename Live>
 Moves<Live>::Moves(Live& plan, const MoveMix& mix)
-    : plan_(plan), mix_(mix), total_(mix.sequence + mix.jump + mix.place + mix.join + mix.stretch + mix.path) {
+    : plan_(plan),
+      mix_(mix),
+      total_(mix.sequence + mix.jump + mix.place + mix.join + mix.stretch + mix.path + mix.cluster + mix.swap) {
+  const MeanTransfer transfer = MeanTransferOf(plan.costed().topology);
+  transfer_latency_ = transfer.Seconds(0);
+  transfer_seconds_per_byte_ = transfer.Seconds(1) - transfer_latency_;
+  mean_seconds_ = MeanSeconds(plan.costed());
+  in_cluster_.assign(static_cast<std::size_t>(plan.costed().num_groups), 0);
   critical_.reserve(static_cast<std::size_t>(plan.costed().num_groups));
 }
 
@@ -75,9 +84,59 @@ void Moves<Live>::Draw(Random& random) {
     MoveInSequence(group, random);
   } else if (is(mix_.stretch)) {
     PlaceStretch(group, random);
-  } else {
+  } else if (is(mix_.path)) {
     PlacePath(group, random);
+  } else if (is(mix_.cluster)) {
+    PlaceCluster(group, random);
+  } else {
+    Swap(group, random);
   }
+}
+
+// Grows like a cluster of Wolff's algorithm: an edge is followed the more often the dearer its transfer is.
+template <typename Live>
+void Moves<Live>::PlaceCluster(int group, Random& random) {
+  const CostedGraph& costed = plan_.costed();
+  const int from = plan_.Device(group);
+  // 2, 4, 8 ... groups at most, each as often.
+  int scales = 1;
+  while ((4 << scales) < costed.num_groups) ++scales;
+  const std::size_t most = std::size_t{2} << Below(random, scales);
+  cluster_.assign(1, group);
+  in_cluster_[static_cast<std::size_t>(group)] = 1;
+  int device = -1;
+  for (std::size_t i = 0; i < cluster_.size() && cluster_.size() < most; ++i) {
+    const auto follow = [&](const GroupEdge& edge) {
+      if (plan_.Device(edge.group) != from) {
+        if (device < 0 || random.Below(4) == 0) device = plan_.Device(edge.group);
+        return;
+      }
+      if (in_cluster_[static_cast<std::size_t>(edge.group)] != 0 || cluster_.size() >= most) return;
+      const double transfer = transfer_latency_ + edge.bytes * transfer_seconds_per_byte_;
+      if (random.Uniform() * (transfer + mean_seconds_[static_cast<std::size_t>(edge.group)]) >= transfer) return;
+      in_cluster_[static_cast<std::size_t>(edge.group)] = 1;
+      cluster_.push_back(edge.group);
+    };
+    for (const GroupEdge& edge : costed.Predecessors(cluster_[i])) follow(edge);
+    for (const GroupEdge& edge : costed.Successors(cluster_[i])) follow(edge);
+  }
+  if (device < 0 || random.Below(2) == 0) device = DrawDevice(random);
+  for (const int member : cluster_) {
+    in_cluster_[static_cast<std::size_t>(member)] = 0;
+    plan_.Place(member, device);
+  }
+}
+
+template <typename Live>
+void Moves<Live>::Swap(int group, Random& random) {
+  const int reach = mix_.reach > 0 ? mix_.reach : 16;
+  const int at = plan_.Position(group);
+  const int low = std::max(0, at - reach), high = std::min(plan_.costed().num_groups - 1, at + reach);
+  const int other = plan_.assignment().sequence[static_cast<std::size_t>(low + Below(random, high - low + 1))];
+  const int here = plan_.Device(group), there = plan_.Device(other);
+  if (here == there) return;
+  plan_.Place(group, there);
+  plan_.Place(other, here);
 }
 
 template <typename Live>

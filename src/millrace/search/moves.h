@@ -12,12 +12,14 @@ namespace millrace {
 
 // How often each kind is drawn, relative to the others.
 struct MoveMix {
-  int sequence = 3;       // a group to another place between its last predecessor and its first successor
-  int place = 3;          // a group to another device
-  int jump = 2;           // a group over the next few on its unit
-  int join = 2;           // a group to the device of one of its neighbours in the graph, and to another place
-  int stretch = 1;        // a stretch of the sequence to one device, so that a branch changes sides or joins a gang
-  int path = 1;           // the same with a path of the graph
+  int sequence = 3;  // a group to another place between its last predecessor and its first successor
+  int place = 3;     // a group to another device
+  int jump = 2;      // a group over the next few on its unit
+  int join = 2;      // a group to the device of one of its neighbours in the graph, and to another place
+  int stretch = 1;   // a stretch of the sequence to one device, so that a branch changes sides or joins a gang
+  int path = 1;      // the same with a path of the graph
+  int cluster = 3;   // a group to another device, and with it neighbours there that have dear transfers between them
+  int swap = 3;      // two groups that are near in the sequence exchange their devices
   double critical = 0.5;  // how often the group is one the makespan hangs on
   int reach = 16;         // how far a group goes in the sequence half of the time; 0: anywhere in its room
 };
@@ -42,11 +44,17 @@ class Moves {
   void Jump(int group, Random& random);
   void PlaceStretch(int group, Random& random);
   void PlacePath(int group, Random& random);
+  void PlaceCluster(int group, Random& random);
+  void Swap(int group, Random& random);
 
   Live& plan_;
   MoveMix mix_;
   int total_;
   std::vector<int> critical_;  // as of the last Refresh
+  double transfer_latency_ = 0, transfer_seconds_per_byte_ = 0;
+  std::vector<double> mean_seconds_;  // by group
+  std::vector<int> cluster_;
+  std::vector<char> in_cluster_;  // by group
 };
 
 extern template class Moves<LivePlan>;

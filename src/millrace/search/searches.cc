@@ -18,6 +18,8 @@ void AddSearches(PlannerRegistry& registry) {
                   options.chains = static_cast<int>(settings.One("chains", options.chains));
                   return MakeAnnealing(options);
                 }});
+  registry.Add(
+      {PlainAnnealingTraits(), [](const PlannerTraits&, const PlannerSettings&) { return MakePlainAnnealing(); }});
   registry.Add({ExactTraits(), [](const PlannerTraits&, const PlannerSettings&) { return MakeExact(); }});
 }
 

@@ -55,13 +55,13 @@ TEST(SearchInstances, AreRefusedOutOfRange) {
 
 TEST(SearchMethods, HaveEqualTimeAndAnnealingFirstOnceForEveryNumberOfSeconds) {
   const PlannerRegistry planners = MakePlannerRegistry();
-  const std::vector<QualityMethod> methods = SearchMethods({"brkga", "anneal"}, {2, 0.5}, planners);
+  const std::vector<QualityMethod> methods = SearchMethods({"brkga", "anneal-plain"}, {2, 0.5}, planners);
   std::vector<std::string> names;
   for (const QualityMethod& method : methods) {
     names.push_back(method.method.name);
     EXPECT_EQ(*method.method.budget.seconds, names.size() <= 2 ? 0.5 : 2);
   }
-  EXPECT_THAT(names, ElementsAre("anneal-0.5s", "brkga-0.5s", "anneal-2s", "brkga-2s"));
+  EXPECT_THAT(names, ElementsAre("anneal-plain-0.5s", "brkga-0.5s", "anneal-plain-2s", "brkga-2s"));
   const std::vector<std::string> searches = SearchNames(planners);
   EXPECT_THAT(searches, Contains("anneal"));
   EXPECT_THAT(searches, Contains("brkga"));
@@ -74,7 +74,7 @@ TEST(SearchTables, CompareEachMethodWithAnnealingOfTheSameSeconds) {
   QualityResult result;
   result.methods = SearchMethods({"brkga"}, {1, 2}, MakePlannerRegistry());
   result.instances = {{60, "4", 1, "montage", 0, 1}, {60, "4", 1, "randwire", 0, 2}};
-  // anneal-1s, brkga-1s, anneal-2s, brkga-2s: brkga half as long after 1 s, and after 2 s equal and then longer.
+  // Plain annealing and brkga for 1 s, then both for 2 s: brkga half as long after 1 s, and after 2 s equal and then longer.
   result.outcomes = {{QualityOutcome{4, 1}, QualityOutcome{2, 1}, QualityOutcome{3, 2}, QualityOutcome{3, 2}},
                      {QualityOutcome{8, 1}, QualityOutcome{4, 1}, QualityOutcome{5, 2}, QualityOutcome{10, 2}}};
   const std::vector<Table> tables = SearchTables(result);

@@ -70,7 +70,11 @@ std::optional<double> PeerOptimum(const CostedGraph& costed, const std::string& 
   const std::string data = folder + "/problem.dzn";
   WriteFileAtomically(model, MiniZincModel());
   WriteFileAtomically(data, DataOf(costed));
-  const ChildResult child = RunChild({"minizinc", "--solver", "gecode", model, data}, {.seconds = seconds});
+  // It is to stop itself: its solver would outlive it.
+  constexpr double kToStop = 30;
+  const std::string milliseconds = fmt::format("{:.0f}", 1000 * seconds);
+  const ChildResult child = RunChild({"minizinc", "--solver", "gecode", "--time-limit", milliseconds, model, data},
+                                     {.seconds = seconds + kToStop});
   if (child.ending != ChildEnding::kExited || child.code != 0 || child.output.find("==========") == std::string::npos) {
     if (child.ending == ChildEnding::kExited && child.code != 0) throw WorkFailed("minizinc: " + child.errors);
     return std::nullopt;

@@ -16,7 +16,7 @@
 namespace millrace {
 namespace {
 
-constexpr char kReference[] = "anneal";
+constexpr char kReference[] = "anneal-plain";
 constexpr std::uint64_t kFirstInstanceSeed = kQualitySeed + 600'000;
 
 void CheckGrid(const SearchGrid& grid) {
@@ -59,7 +59,7 @@ std::size_t ReferenceOf(const QualityResult& result, std::size_t method) {
   return found;
 }
 
-// How a method fares against annealing of the same seconds on some instances: the cells of a row.
+// How a method fares against plain annealing of the same seconds on some instances: the cells of a row.
 std::vector<Cell> Fares(const QualityResult& result, std::size_t method, const Chosen& chosen) {
   const std::size_t reference = ReferenceOf(result, method);
   std::vector<double> own, other, seconds;
@@ -78,8 +78,8 @@ std::vector<Cell> Fares(const QualityResult& result, std::size_t method, const C
           share(duel.losses),      Number(Mean(seconds), 3)};
 }
 
-const std::vector<std::string> kFares = {"instances", "anneal's makespan / own", "faster %", "equal %", "slower %",
-                                         "took s"};
+const std::vector<std::string> kFares = {
+    "instances", "plain annealing's makespan / own", "faster %", "equal %", "slower %", "took s"};
 
 // A row for each method but the references and each value of a dimension.
 Table Broken(const QualityResult& result, const std::string& dimension,
@@ -108,8 +108,8 @@ Table Broken(const QualityResult& result, const std::string& dimension,
 
 Table AllTogether(const QualityResult& result) {
   Table table{"overall",
-              fmt::format("Over {} instances, against annealing in as many seconds. Above 1: faster than annealing; "
-                          "equal: within a billionth.",
+              fmt::format("Over {} instances, against plain annealing in as many seconds. Above 1: faster "
+                          "than that; equal: within a billionth.",
                           result.instances.size()),
               {"seconds", "method"},
               {}};

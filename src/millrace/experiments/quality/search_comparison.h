@@ -8,7 +8,8 @@
 #include "millrace/experiments/quality/quality.h"
 #include "millrace/planning/registry.h"
 
-// Planners held against annealing at equal wall time, over families of graphs that tuning may see or may not. Seconds.
+// Planners held against plain annealing at equal wall time, over families of graphs that tuning may see or may not.
+// Seconds.
 namespace millrace {
 
 struct SearchGrid {
@@ -27,13 +28,13 @@ std::vector<QualityInstance> SearchInstances(const SearchGrid& grid);
 // groups.
 std::vector<std::string> SearchNames(const PlannerRegistry& planners);
 
-// "anneal-1s", "brkga-1s", ... for every number of seconds; annealing first, whether named or not. Samplers draw until
-// the time is over. Throws InvalidInput for a method that the registry has not or that answers at once.
+// "anneal-plain-1s", "brkga-1s", ... for every number of seconds; plain annealing first, whether named or not. Samplers
+// draw until the time is over. Throws InvalidInput for a method that the registry has not or that answers at once.
 std::vector<QualityMethod> SearchMethods(const std::vector<std::string>& names, const std::vector<double>& seconds,
                                          const PlannerRegistry& planners);
 
-// "overall", "by family", "by ops": annealing's makespan / own (geometric mean with the interval of 95 %) and the
-// shares of instances on which a method is faster, equal (within a billionth) and slower, against annealing of the same
+// "overall", "by family", "by ops": plain annealing's makespan / own (geometric mean with the interval of 95 %) and the
+// shares of instances on which a method is faster, equal (within a billionth) and slower, against that of the same
 // seconds. "instances": every makespan, for programs.
 std::vector<Table> SearchTables(const QualityResult& result);
 
