@@ -62,7 +62,8 @@ class Annealing final : public Planner {
     double length = static_cast<double>(options_.opening_round) * costed.num_groups;
     double hot = std::min(options_.opening_annealing_temperature, whole.first_annealing_temperature);
     LocalSearchOptions round = whole;
-    for (bool opening = true; left > 0 && !deadline.Passed(); opening = false) {
+    for (int number = 0; left > 0 && !deadline.Passed(); ++number) {
+      const bool opening = number == 0;
       const auto full = static_cast<std::int64_t>(std::min(length, 1e15));
       round.iterations = std::min(left, full);
       const double done = opening ? 1 : static_cast<double>(*round.iterations) / static_cast<double>(full);
@@ -73,7 +74,8 @@ class Annealing final : public Planner {
       start = local_search.Improve(std::move(start), round, random).assignment;
       left -= *round.iterations;
       length = opening ? static_cast<double>(options_.first_round) * costed.num_groups : options_.growth * length;
-      hot = whole.first_annealing_temperature;
+      constexpr int kCycle = 3;
+      hot = (number + 1) % kCycle == 0 ? options_.hot_annealing_temperature : whole.first_annealing_temperature;
     }
     return start;
   }
