@@ -98,7 +98,7 @@ template <typename Live>
 void Moves<Live>::PlaceCluster(int group, Random& random) {
   const CostedGraph& costed = plan_.costed();
   const int from = plan_.Device(group);
-  // 2, 4, 8 ... groups at most, each as often.
+  // At most 2, 4, 8 ... groups, up to a quarter of all; each of these as often.
   int scales = 1;
   while ((4 << scales) < costed.num_groups) ++scales;
   const std::size_t most = std::size_t{2} << Below(random, scales);
