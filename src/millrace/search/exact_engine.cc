@@ -80,8 +80,8 @@ void ExactEngine::Leaf() {
   Assignment plan{schedule_.placement(), schedule_.sequence()};
   if (!FitsInMemory(costed_, plan)) return;
   best_ = RatedAssignment{std::move(plan), makespan};
-  constexpr double kRounding = 1e-12;
-  limit_ = std::min(makespan * (1 - kRounding), makespan - step_ / 2);
+  constexpr double kLeastGain = 1e-12;
+  limit_ = std::min(makespan * (1 - kLeastGain), makespan - step_ / 2);
 }
 
 void ExactEngine::FindChildren(double bound, std::vector<Child>& children) {
