@@ -35,8 +35,7 @@ OptimizeResult SmallResult(const std::string& op_name) {
   optimize.target = "sim:noise";
   optimize.samples = 32;
   optimize.iterations = 2000;
-  return Optimize(loaded, *MachinePreset("homogeneous:3"), MakePlannerRegistry(), optimize,
-                  [](const OptimizeStep&) {});
+  return Optimize(loaded, *MachinePreset("homogeneous:3"), MakePlannerRegistry(), optimize, [](const OptimizeStep&) {});
 }
 
 std::size_t Count(const std::string& text, const std::string& pattern) {
