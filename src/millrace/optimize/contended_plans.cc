@@ -55,6 +55,7 @@ std::vector<PlacementStart> FastestOf(const Pool& pool, int fusion) {
                    [](const PoolEntry* a, const PoolEntry* b) { return a->proxy_seconds < b->proxy_seconds; });
   fastest.resize(std::min(fastest.size(), kMostStarts));
   std::vector<PlacementStart> starts;
+  starts.reserve(fastest.size());
   for (const PoolEntry* entry : fastest)
     starts.push_back({entry->assignment.placement, ByPlaceInSequence(entry->assignment), entry->assignment.sequence});
   return starts;

@@ -124,15 +124,15 @@ void Pipeline::MeasureObvious() {
   for (const PoolEntry* entry : ObviousEntries(pool_)) measure(MakeCandidate(pool_, *entry));
   const Candidate placing = best;
   const PoolFusion* const fusion = FusionOf(placing);
-  const std::vector<OrderedPlacement> orders =
-      fusion == nullptr ? std::vector<OrderedPlacement>() : PlacedInOrders(fusion->costed, placing.plan.placement);
-  for (const OrderedPlacement& placed : orders) {
-    const Assignment& assignment = placed.planned.assignment;
-    if (!FitsInMemory(fusion->costed, assignment)) continue;
-    Candidate candidate = placing;
-    candidate.plan.sequence = assignment.sequence;
-    candidate.proxy_seconds = placed.planned.makespan;
-    measure(std::move(candidate));
+  if (fusion != nullptr) {
+    for (const OrderedPlacement& placed : PlacedInOrders(fusion->costed, placing.plan.placement)) {
+      const Assignment& assignment = placed.planned.assignment;
+      if (!FitsInMemory(fusion->costed, assignment)) continue;
+      Candidate candidate = placing;
+      candidate.plan.sequence = assignment.sequence;
+      candidate.proxy_seconds = placed.planned.makespan;
+      measure(std::move(candidate));
+    }
   }
   AddUnlessKnown(best, result_.candidates);
 }

@@ -36,6 +36,7 @@ constexpr std::array kStages = {
 
 std::vector<OptimizeStage> OptimizeStages() {
   std::vector<OptimizeStage> stages;
+  stages.reserve(kStages.size());
   for (const StageEntry& stage : kStages) stages.push_back({stage.name, stage.meaning});
   return stages;
 }
@@ -47,7 +48,9 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
     if (std::any_of(kStages.begin(), kStages.end(), named)) continue;
     std::string names;
     for (const StageEntry& stage : kStages) {
-      if (*stage.name != 0) names += (names.empty() ? "" : ", ") + std::string(stage.name);
+      if (*stage.name == 0) continue;
+      if (!names.empty()) names += ", ";
+      names += stage.name;
     }
     throw InvalidInput("there is no stage '" + name + "' to leave out; there are: " + names);
   }

@@ -132,7 +132,8 @@ void Moves<Live>::Swap(int group, Random& random) {
   const int reach = mix_.reach > 0 ? mix_.reach : 16;
   const int at = plan_.Position(group);
   const int low = std::max(0, at - reach), high = std::min(plan_.costed().num_groups - 1, at + reach);
-  const int other = plan_.assignment().sequence[static_cast<std::size_t>(low + Below(random, high - low + 1))];
+  const int drawn = low + Below(random, high - low + 1);
+  const int other = plan_.assignment().sequence[static_cast<std::size_t>(drawn)];
   const int here = plan_.Device(group), there = plan_.Device(other);
   if (here == there) return;
   plan_.Place(group, there);

@@ -35,7 +35,7 @@ std::vector<Published> ReadPublished(const std::string& path) {
     const std::size_t first = line.find(',');
     const std::size_t last = line.rfind(',');
     if (first == std::string::npos || first == last)
-      throw InvalidInput(path + ": '" + line + "' is not FILE,PROCESSORS,MAKESPAN");
+      throw InvalidInput(fmt::format("{}: '{}' is not FILE,PROCESSORS,MAKESPAN", path, line));
     lines.push_back({line.substr(0, first), std::atoi(line.c_str() + first + 1), std::atof(line.c_str() + last + 1)});
   }
   return lines;
