@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/optimize/optimize.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -52,7 +54,7 @@ OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const
       if (!names.empty()) names += ", ";
       names += stage.name;
     }
-    throw InvalidInput("there is no stage '" + name + "' to leave out; there are: " + names);
+    throw InvalidInput(fmt::format("there is no stage '{}' to leave out; there are: {}", name, names));
   }
   Pipeline pipeline(loaded, machine, planners, options, progress);
   for (const StageEntry& stage : kStages) {
