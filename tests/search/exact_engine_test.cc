@@ -59,7 +59,7 @@ TEST(ExactEngine, FindsTheEnumeratedOptimumForwardsBackwardsNarrowedAndInParts) 
     if (optimum == 0) continue;
     const double limit = optimum * (round % 2 == 0 ? 1.5 : 5);
     const double step = TimeStep(costed);
-    const PathBounds paths = MakePathBounds(costed, costed.topology);
+    const PathBounds paths = MakePathBounds(costed);
     const CostedGraph reversed = Reversed(costed);
     for (const std::size_t memo : {std::size_t{0}, kSomeBytes}) {
       ASSERT_NEAR(LeastOf(ExactEngine(costed, paths.tail, {}, limit, step, memo)), optimum, 1e-9 * optimum);
@@ -82,7 +82,7 @@ TEST(ExactEngine, BoundsWhatIsOpenWheneverItStops) {
     const CostedGraph costed =
         MakeCostedGraph(*MakeAnalyticCostModel(graph, testing::RandomMachine(random, problem)), SingleOpGroups(graph));
     const double optimum = testing::SlowOptimum(costed);
-    const PathBounds paths = MakePathBounds(costed, costed.topology);
+    const PathBounds paths = MakePathBounds(costed);
     ExactEngine engine(costed, paths.tail, {}, 3 * optimum, 0, kSomeBytes);
     while (!engine.done()) {
       const double known = engine.best() ? engine.best()->makespan : 3 * optimum;

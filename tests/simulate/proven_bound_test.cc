@@ -86,7 +86,7 @@ TEST(ProvenBound, IsMadeOfBoundsEachNoneAboveTheOptimum) {
     const CostedGraph costed = SmallProblem(random, round, 5);
     const double optimum = testing::SlowOptimum(costed);
     if (optimum == kOpen) continue;
-    const PathBounds paths = MakePathBounds(costed, costed.topology);
+    const PathBounds paths = MakePathBounds(costed);
     ASSERT_LE(paths.longest, optimum * kAlmost) << round;
     ASSERT_LE(MakeWorkBound(costed).seconds, optimum * kAlmost) << round;
     ASSERT_LE(EnergyBound(costed, paths, LowerBound(costed)), optimum * kAlmost) << round;
@@ -100,7 +100,7 @@ TEST(PathBounds, AreKeptByEveryGroupOfEveryPlan) {
     const ComputationGraph graph = testing::RandomGraph(random);
     const Machine machine = testing::RandomMachine(random);
     const CostedGraph costed = CostedSingles(graph, machine);
-    const PathBounds paths = MakePathBounds(costed, costed.topology);
+    const PathBounds paths = MakePathBounds(costed);
     for (int round = 0; round < 4; ++round) {
       const Plan plan = testing::RandomPlan(random, graph, machine, costed.groups);
       const Timeline timeline = MakeTimeline(costed, {plan.placement, plan.sequence});
@@ -118,10 +118,10 @@ TEST(PathBounds, AreKeptByEveryGroupOfEveryPlan) {
 TEST(PathBounds, MakePredecessorsWaitForATransferOrForEachOther) {
   const ComputationGraph graph = Tasks({3, 3, 1}, {{0, 2}, {1, 2}}, 2);
   const CostedGraph costed = CostedSingles(graph, *MachinePreset("homogeneous:3,bandwidth=1"));
-  EXPECT_EQ(MakePathBounds(costed, costed.topology).longest, 6);
+  EXPECT_EQ(MakePathBounds(costed).longest, 6);
   const CostedGraph dear =
       CostedSingles(Tasks({3, 3, 1}, {{0, 2}, {1, 2}}, 9), *MachinePreset("homogeneous:3,bandwidth=1"));
-  EXPECT_EQ(MakePathBounds(dear, dear.topology).longest, 7);
+  EXPECT_EQ(MakePathBounds(dear).longest, 7);
   EXPECT_EQ(testing::SlowOptimum(dear), 7);
 }
 
@@ -155,7 +155,7 @@ TEST(WorkBound, KnowsThatSlowDevicesDoNotWorkAsFastOnes) {
 TEST(EnergyBound, FindsTheWindowWithTooMuchToDo) {
   const ComputationGraph graph = Tasks({1, 2, 2, 2, 1}, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}, 0);
   const CostedGraph costed = CostedSingles(graph, *MachinePreset("homogeneous:2"));
-  const PathBounds paths = MakePathBounds(costed, costed.topology);
+  const PathBounds paths = MakePathBounds(costed);
   EXPECT_EQ(LowerBound(costed), 4);
   EXPECT_NEAR(EnergyBound(costed, paths, 4), 5, 1e-3);
   EXPECT_EQ(ProvenBound(costed), 5);

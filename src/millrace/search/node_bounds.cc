@@ -15,18 +15,6 @@ namespace {
 
 constexpr double kNotHere = std::numeric_limits<double>::infinity();
 
-bool TransfersAlike(const Topology& topology) {
-  for (int a = 0; a < topology.num_devices; ++a) {
-    for (int b = 0; b < topology.num_devices; ++b) {
-      const std::size_t pair = topology.Pair(a, b);
-      if (a != b && (topology.latency[pair] != topology.latency[topology.Pair(0, 1)] ||
-                     topology.seconds_per_byte[pair] != topology.seconds_per_byte[topology.Pair(0, 1)]))
-        return false;
-    }
-  }
-  return true;
-}
-
 bool DevicesAlike(const CostedGraph& costed) {
   const Topology& topology = costed.topology;
   if (topology.num_memories != topology.num_devices || topology.num_units != topology.num_devices) return false;
@@ -51,7 +39,7 @@ NodeBounds::NodeBounds(const CostedGraph& costed, std::vector<double> tail, cons
                         std::all_of(costed.topology.free.begin(), costed.topology.free.end(),
                                     [](std::uint8_t free) { return free != 0; })),
       alike_(DevicesAlike(costed)),
-      uniform_(TransfersAlike(costed.topology)),
+      uniform_(LinksAlike(costed.topology)),
       spare_(Index(costed.num_devices), 0),
       free_(Index(costed.num_devices), 0.0),
       head_(tail_.size(), 0.0),
@@ -114,8 +102,7 @@ void NodeBounds::ShowDevices(const GrowingSchedule& schedule) {
 
 double NodeBounds::RemoteArrival(const GroupEdge& edge, int to) const {
   if (uniform_) {
-    const Finishes& finishes = finishes_[Index(edge.group)];
-    const double finish = finishes.device == to ? finishes.next : finishes.least;
+    const double finish = finishes_[Index(edge.group)].Elsewhere(to);
     return costed_.num_devices > 1 ? finish + costed_.TransferSeconds(edge.bytes, 0, 1) : kNotHere;
   }
   double arrival = kNotHere;
@@ -156,7 +143,7 @@ double NodeBounds::FindHeads(const GrowingSchedule& schedule, double limit) {
   for (const std::int32_t group : costed_.topological_order) {
     if (schedule.Scheduled(group)) continue;
     double least = kNotHere;
-    Finishes finishes{kNotHere, kNotHere, -1};
+    EarliestFinishes finishes;
     double first = kNotHere;
     double work = kNotHere;
     double tail = kNotHere;
@@ -173,13 +160,7 @@ double NodeBounds::FindHeads(const GrowingSchedule& schedule, double limit) {
       first = std::min(first, from);
       work = std::min(work, work_[At(group, device)]);
       tail = std::min(tail, tail_[At(group, device)]);
-      if (finish < finishes.least) {
-        finishes.next = finishes.least;
-        finishes.least = finish;
-        finishes.device = device;
-      } else {
-        finishes.next = std::min(finishes.next, finish);
-      }
+      finishes.Add(finish, device);
     }
     if (least >= limit) return least;
     bound = std::max(bound, least);

@@ -57,12 +57,6 @@ class NodeBounds {
   const std::vector<int>& first_symmetric() const { return first_symmetric_; }
 
  private:
-  struct Finishes {  // the two earliest of a group
-    double least = 0;
-    double next = 0;
-    int device = -1;
-  };
-
   std::size_t At(int group, int device) const {
     return static_cast<std::size_t>(group) * static_cast<std::size_t>(costed_.num_devices) +
            static_cast<std::size_t>(device);
@@ -89,14 +83,14 @@ class NodeBounds {
   bool uniform_;  // every transfer between two devices costs the same
 
   std::vector<int> shown_;
-  std::vector<char> spare_;         // by device
-  std::vector<double> free_;        // by device, no earlier than the last start
-  std::vector<double> head_;        // by group and device
-  std::vector<double> first_;       // by group: least head
-  std::vector<double> least_work_;  // by group, on devices not closed to it
-  std::vector<double> least_tail_;  // likewise
-  std::vector<Finishes> finishes_;  // by group
-  std::vector<double> used_;        // by device
+  std::vector<char> spare_;                 // by device
+  std::vector<double> free_;                // by device, no earlier than the last start
+  std::vector<double> head_;                // by group and device
+  std::vector<double> first_;               // by group: least head
+  std::vector<double> least_work_;          // by group, on devices not closed to it
+  std::vector<double> least_tail_;          // likewise
+  std::vector<EarliestFinishes> finishes_;  // by group
+  std::vector<double> used_;                // by device
   struct Ready {
     double time = 0;
     double weight = 0;

@@ -10,6 +10,27 @@
 // the others send from elsewhere. Seconds.
 namespace millrace {
 
+// The two earliest finishes of a group on different devices, and the device of the first.
+struct EarliestFinishes {
+  double least = std::numeric_limits<double>::infinity();
+  double next = std::numeric_limits<double>::infinity();
+  int device = -1;
+
+  // Of one more device.
+  void Add(double finish, int on) {
+    if (finish < least) {
+      next = least;
+      least = finish;
+      device = on;
+    } else {
+      next = std::min(next, finish);
+    }
+  }
+
+  // On any device but this one.
+  double Elsewhere(int from) const { return device == from ? next : least; }
+};
+
 // What is known of one predecessor.
 struct Feeder {
   double head = 0;     // it starts no earlier on the group's device

@@ -37,7 +37,7 @@ class Narrowing {
   Narrowed Run() {
     bool changed = true;
     while (changed && narrowed_.possible) {
-      narrowed_.paths = MakePathBounds(narrowed_.costed, narrowed_.costed.topology, narrowed_.apart);
+      narrowed_.paths = MakePathBounds(narrowed_.costed, narrowed_.apart);
       changed = CloseDevices();
       changed = TieGroups() || changed;
       changed = CloseToTied() || changed;

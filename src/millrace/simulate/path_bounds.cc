@@ -16,11 +16,10 @@ constexpr double kUnreached = std::numeric_limits<double>::infinity();
 // The heads of all groups; those of the reversed graph are the tails.
 class Heads {
  public:
-  Heads(const CostedGraph& costed, const Topology& topology, const ApartGroups& apart)
+  Heads(const CostedGraph& costed, const ApartGroups& apart)
       : costed_(costed),
-        topology_(topology),
         apart_(apart),
-        uniform_(AllPairsAlike(topology)),
+        uniform_(LinksAlike(costed.topology)),
         head_(Index(costed.num_groups) * Index(costed.num_devices), kUnreached),
         first_(Index(costed.num_groups)) {
     if (costed.num_colocations > 0 && costed.num_groups <= kMostWithAncestors) FindAncestors();
@@ -39,31 +38,7 @@ class Heads {
  private:
   static constexpr int kMostWithAncestors = 512;
 
-  // The two earliest finishes of a group, and the device of the first.
-  struct Finishes {
-    double least = kUnreached;
-    double next = kUnreached;
-    int device = -1;
-  };
-
-  static bool AllPairsAlike(const Topology& topology) {
-    for (int a = 0; a < topology.num_devices; ++a) {
-      for (int b = 0; b < topology.num_devices; ++b) {
-        const std::size_t pair = topology.Pair(a, b);
-        if (a != b && (topology.latency[pair] != topology.latency[topology.Pair(0, 1)] ||
-                       topology.seconds_per_byte[pair] != topology.seconds_per_byte[topology.Pair(0, 1)]))
-          return false;
-      }
-    }
-    return true;
-  }
-
   std::size_t At(int group, int device) const { return Index(group) * Index(costed_.num_devices) + Index(device); }
-
-  double Transfer(double bytes, int from, int to) const {
-    const std::size_t pair = topology_.Pair(from, to);
-    return topology_.latency[pair] + bytes * topology_.seconds_per_byte[pair];
-  }
 
   double HeadOf(int group, int device) {
     joint_.Clear();
@@ -119,38 +94,27 @@ class Heads {
   double RemoteArrival(const GroupEdge& edge, int to) const {
     if (costed_.num_devices == 1) return kUnreached;
     if (uniform_) {
-      const Finishes& finishes = first_[Index(edge.group)];
-      return (finishes.device == to ? finishes.next : finishes.least) + Transfer(edge.bytes, 0, 1);
+      return first_[Index(edge.group)].Elsewhere(to) + costed_.TransferSeconds(edge.bytes, 0, 1);
     }
     double arrival = kUnreached;
     for (int from = 0; from < costed_.num_devices; ++from) {
       if (from != to)
-        arrival = std::min(
-            arrival, head_[At(edge.group, from)] + costed_.Seconds(edge.group, from) + Transfer(edge.bytes, from, to));
+        arrival = std::min(arrival, head_[At(edge.group, from)] + costed_.Seconds(edge.group, from) +
+                                        costed_.TransferSeconds(edge.bytes, from, to));
     }
     return arrival;
   }
 
   void RankFinishes(int group) {
-    Finishes& finishes = first_[Index(group)];
-    for (int device = 0; device < costed_.num_devices; ++device) {
-      const double finish = head_[At(group, device)] + costed_.Seconds(group, device);
-      if (finish < finishes.least) {
-        finishes.next = finishes.least;
-        finishes.least = finish;
-        finishes.device = device;
-      } else {
-        finishes.next = std::min(finishes.next, finish);
-      }
-    }
+    for (int device = 0; device < costed_.num_devices; ++device)
+      first_[Index(group)].Add(head_[At(group, device)] + costed_.Seconds(group, device), device);
   }
 
   const CostedGraph& costed_;
-  const Topology& topology_;
   const ApartGroups& apart_;
   bool uniform_;
   std::vector<double> head_;
-  std::vector<Finishes> first_;  // by group, where all transfers cost the same
+  std::vector<EarliestFinishes> first_;  // by group, where all transfers cost the same
   JointArrival joint_;
   std::vector<std::vector<int>> ancestors_;  // by group: those colocated with it; empty: not looked for
   std::vector<int> by_head_;
@@ -158,13 +122,22 @@ class Heads {
 
 }  // namespace
 
-PathBounds MakePathBounds(const CostedGraph& costed, const Topology& topology, const ApartGroups& apart) {
+bool LinksAlike(const Topology& topology) {
+  for (int a = 0; a < topology.num_devices; ++a) {
+    for (int b = 0; b < topology.num_devices; ++b) {
+      const std::size_t pair = topology.Pair(a, b);
+      if (a != b && (topology.latency[pair] != topology.latency[topology.Pair(0, 1)] ||
+                     topology.seconds_per_byte[pair] != topology.seconds_per_byte[topology.Pair(0, 1)]))
+        return false;
+    }
+  }
+  return true;
+}
+
+PathBounds MakePathBounds(const CostedGraph& costed, const ApartGroups& apart) {
   PathBounds bounds;
-  bounds.head = Heads(costed, topology, apart).Run();
-  CostedGraph shown = costed;
-  shown.topology = topology;
-  const CostedGraph reversed = Reversed(shown);
-  bounds.tail = Heads(reversed, reversed.topology, apart).Run();
+  bounds.head = Heads(costed, apart).Run();
+  bounds.tail = Heads(Reversed(costed), apart).Run();
   const auto devices = Index(costed.num_devices);
   for (std::size_t group = 0; group < Index(costed.num_groups); ++group) {
     double least = kUnreached;

@@ -29,9 +29,12 @@ struct PathBounds {
 using ApartGroups = std::vector<std::uint8_t>;
 
 // Holds for every plan (that keeps the groups of `apart` on different devices) under the linear timeline with the links
-// of `topology`: the costed graph's own or cheaper ones. For unlike devices, gangs, colocations and free links alike.
-// O((edges + groups) x devices^2), or x devices where all transfers cost the same.
-PathBounds MakePathBounds(const CostedGraph& costed, const Topology& topology, const ApartGroups& apart = {});
+// of `costed` or dearer ones. For unlike devices, gangs, colocations and free links alike. O((edges + groups) x
+// devices^2), or x devices where all transfers cost the same.
+PathBounds MakePathBounds(const CostedGraph& costed, const ApartGroups& apart = {});
+
+// Does a transfer cost the same between any two devices?
+bool LinksAlike(const Topology& topology);
 
 // Links under which bounds of the linear timeline hold for the contended one, too. There a tensor goes to a memory
 // once, to its first reader's device: where a memory has several devices, each link gets the least latency and the

@@ -35,7 +35,7 @@ double NarrowingBound(const CostedGraph& costed, double known) {
 }  // namespace
 
 double LinearProvenBound(const CostedGraph& costed) {
-  const PathBounds paths = MakePathBounds(costed, costed.topology);
+  const PathBounds paths = MakePathBounds(costed);
   double bound = std::max({LowerBound(costed), paths.longest, MakeWorkBound(costed).seconds});
   const double step = TimeStep(costed);
   bound = EnergyBound(costed, paths, RoundUpToStep(bound, step));
