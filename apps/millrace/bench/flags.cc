@@ -13,11 +13,6 @@ constexpr double kMost = 1e9;
 
 void AddQuick(CLI::App& flags, bool& quick, const std::string& what) { flags.add_flag("--quick", quick, what); }
 
-CLI::Option* AddList(CLI::App& flags, const std::string& name, std::vector<std::string>& words,
-                     const std::string& what) {
-  return flags.add_option(name, words, what + ", with commas between")->delimiter(',');
-}
-
 CLI::Option* AddMethods(CLI::App& flags, std::vector<std::string>& methods) {
   return AddList(flags, "--methods", methods, "Only these methods");
 }
@@ -36,9 +31,7 @@ CLI::Option* AddWeights(CLI::App& flags, std::string& file) {
 
 CLI::Option* AddTemperatures(CLI::App& flags, const std::string& name, std::vector<double>& temperatures,
                              const std::string& what) {
-  return flags.add_option(name, temperatures, what + ", with commas between")
-      ->delimiter(',')
-      ->check(NumberFrom(kLeast, kMost));
+  return AddList(flags, name, temperatures, what)->check(NumberFrom(kLeast, kMost));
 }
 
 }  // namespace millrace::cli

@@ -11,9 +11,11 @@ namespace millrace::cli {
 // --quick; `what` is what is left of the experiment.
 void AddQuick(CLI::App& flags, bool& quick, const std::string& what);
 
-// A list with commas between its words.
-CLI::Option* AddList(CLI::App& flags, const std::string& name, std::vector<std::string>& words,
-                     const std::string& what);
+// A list with commas between its words or numbers.
+template <typename Value>
+CLI::Option* AddList(CLI::App& flags, const std::string& name, std::vector<Value>& values, const std::string& what) {
+  return flags.add_option(name, values, what + ", with commas between")->delimiter(',');
+}
 
 // --methods: only these.
 CLI::Option* AddMethods(CLI::App& flags, std::vector<std::string>& methods);

@@ -59,14 +59,8 @@ ExperimentRun AddScale(const CommandLine& line, CLI::App& flags) {
   auto options = std::make_shared<ScaleFlags>();
   ScaleOptions& scale = options->scale;
   AddQuick(flags, options->quick, "1000 and 4000 ops, 2 edges an op, 5 s of optimize");
-  flags.add_option("--sizes", scale.sizes, "Ops of the graphs, with commas between")
-      ->delimiter(',')
-      ->check(CLI::Range(2, 10'000'000))
-      ->capture_default_str();
-  flags.add_option("--degrees", scale.degrees, "Edges per op, with commas between")
-      ->delimiter(',')
-      ->check(NumberFrom(1e-3, 1e6))
-      ->capture_default_str();
+  AddList(flags, "--sizes", scale.sizes, "Ops of the graphs")->check(CLI::Range(2, 10'000'000))->capture_default_str();
+  AddList(flags, "--degrees", scale.degrees, "Edges per op")->check(NumberFrom(1e-3, 1e6))->capture_default_str();
   AddList(flags, "--stages", scale.stages, "Only these stages");
   AddSeconds(flags, "--optimize-seconds", scale.optimize_seconds, "Time limit of optimize")->capture_default_str();
   AddSeconds(flags, "--most-seconds", scale.most_seconds, "What takes longer is stopped and left out")

@@ -13,7 +13,6 @@
 #include "millrace/experiments/method.h"
 #include "millrace/experiments/summary.h"
 #include "millrace/planning/deadline.h"
-#include "millrace/search/exact.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/proven_bound.h"
 #include "millrace/target/statistics.h"
@@ -34,13 +33,8 @@ struct Proof {
 };
 
 Proof Prove(const QualityInstance& instance, const CostedGraph& costed, const OptimalityOptions& options) {
-  ExactOptions exact;
-  exact.seconds = options.seconds;
-  exact.threads = options.threads;
-  Random random = Random(options.seed).Fork(instance.seed);
-  const Deadline clock;
-  const ExactResult result = SolveExactly(costed, exact, random);
-  Proof proof{instance, result.proven, result.best->makespan, 0, 0, clock.Elapsed()};
+  const auto [result, seconds] = ProveTimed(costed, options, instance.seed);
+  Proof proof{instance, result.proven, result.best->makespan, 0, 0, seconds};
   proof.gap = Gap(proof.makespan, result.bound);
   proof.root_gap = Gap(proof.makespan, ProvenBound(costed));
   return proof;
@@ -154,6 +148,17 @@ Table InstancesTable(const std::vector<Proof>& proofs) {
 }
 
 }  // namespace
+
+TimedProof ProveTimed(const CostedGraph& costed, const OptimalityOptions& options, std::uint64_t stream) {
+  ExactOptions exact;
+  exact.seconds = options.seconds;
+  exact.threads = options.threads;
+  Random random = Random(options.seed).Fork(stream);
+  const Deadline clock;
+  TimedProof proof{SolveExactly(costed, exact, random), 0};
+  proof.seconds = clock.Elapsed();
+  return proof;
+}
 
 std::vector<QualityInstance> OptimalityGrid(bool quick) {
   std::vector<QualityInstance> grid;

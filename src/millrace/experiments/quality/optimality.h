@@ -9,6 +9,7 @@
 #include "millrace/experiments/quality/quality_grid.h"
 #include "millrace/experiments/table.h"
 #include "millrace/planning/registry.h"
+#include "millrace/search/exact.h"
 
 // How many small graphs are proved best, and how far planners stay behind the proven best. Seconds.
 namespace millrace {
@@ -20,6 +21,13 @@ struct OptimalityOptions {
   bool quick = false;
   std::uint64_t seed = 0;
 };
+
+// What `exact` makes of a graph within the options, and the seconds it took.
+struct TimedProof {
+  ExactResult result;
+  double seconds = 0;
+};
+TimedProof ProveTimed(const CostedGraph& costed, const OptimalityOptions& options, std::uint64_t stream);
 
 // Random graphs with communication: 10, 15, 20 and 30 ops x 2, 4, 8, 2 + 2 and 4 + 4 devices x CCR 0.1, 1 and 10 x the
 // five families: 300 graphs; quick: 40 of them, of 10 and 20 ops. Devices and links as in the quality grid. Graph i has

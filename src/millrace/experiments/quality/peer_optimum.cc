@@ -15,7 +15,6 @@
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/planning/deadline.h"
-#include "millrace/search/exact.h"
 #include "millrace/target/child_process.h"
 #include "millrace/workloads/random_graph.h"
 
@@ -142,13 +141,7 @@ std::vector<Table> MiniZincTables(const std::string& folder, const OptimalityOpt
   }
   for (const QualityInstance& instance : instances) {
     const CostedGraph costed = PeerProblem(instance);
-    ExactOptions exact;
-    exact.seconds = options.seconds;
-    exact.threads = options.threads;
-    Random random = Random(options.seed).Fork(instance.seed);
-    const Deadline exact_clock;
-    const ExactResult own = SolveExactly(costed, exact, random);
-    const double own_seconds = exact_clock.Elapsed();
+    const auto [own, own_seconds] = ProveTimed(costed, options, instance.seed);
     const Deadline peer_clock;
     const std::optional<double> peer = PeerOptimum(costed, folder, kPeerSeconds);
     if (own.proven && peer && *peer != own.best->makespan)

@@ -15,8 +15,6 @@
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/stg.h"
 #include "millrace/machine/preset.h"
-#include "millrace/planning/deadline.h"
-#include "millrace/search/exact.h"
 #include "millrace/simulate/bounds.h"
 
 namespace millrace {
@@ -69,15 +67,10 @@ std::vector<Table> StgTables(const std::string& folder, const OptimalityOptions&
     const CostedGraph costed =
         MakeCostedGraph(*MakeAnalyticCostModel(graph, *MachinePreset(fmt::format("homogeneous:{}", line.processors))),
                         SingleOpGroups(graph));
-    ExactOptions exact;
-    exact.seconds = options.seconds;
-    exact.threads = options.threads;
-    Random random = Random(options.seed).Fork(i);
-    const Deadline clock;
-    const ExactResult result = SolveExactly(costed, exact, random);
+    const auto [result, seconds] = ProveTimed(costed, options, i);
     StgCell& cell = cells[{costed.num_groups, line.processors}];
     ++cell.graphs;
-    cell.seconds.push_back(clock.Elapsed());
+    cell.seconds.push_back(seconds);
     cell.proven += result.proven ? 1 : 0;
     cell.above_bound += result.proven && result.best->makespan > LowerBound(costed) + 1 - kSame ? 1 : 0;
     cell.reached += result.best->makespan <= line.makespan + kSame ? 1 : 0;
