@@ -97,12 +97,41 @@ void Simulate(benchmark::State& state, Links links) {
       static_cast<double>(problem.costed().predecessors.size()) / static_cast<double>(state.range(0));
 }
 
+// A million ops, numbered and read at random: nothing the next op needs is in a cache.
+void SimulateScattered(benchmark::State& state) {
+  Random random(7);
+  const auto ops = static_cast<int>(state.range(0));
+  std::vector<int> name(static_cast<std::size_t>(ops));  // of the op at a place of the order
+  for (int op = 0; op < ops; ++op) name[static_cast<std::size_t>(op)] = op;
+  for (std::size_t last = name.size(); last > 1; --last) std::swap(name[last - 1], name[random.Below(last)]);
+  GraphData data;
+  data.ops.resize(name.size());
+  data.tensors.resize(name.size());
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const auto op = static_cast<std::size_t>(name[at]);
+    data.ops[op].seconds.everywhere = random.Uniform();
+    data.tensors[op].producer = name[at];
+    data.tensors[op].bytes = random.Uniform();
+    for (int read = 0; read < 2 && at > 0; ++read)
+      data.tensors[static_cast<std::size_t>(name[random.Below(at)])].consumers.push_back(name[at]);
+  }
+  const ComputationGraph graph(std::move(data));
+  const Machine machine = FourDevices(Links::kAlike);
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+  Assignment assignment{std::vector<int>(name.size()), name};
+  for (int& device : assignment.placement) device = static_cast<int>(random.Below(4));
+  Simulator simulator(costed);
+  for (auto _ : state) benchmark::DoNotOptimize(simulator.Makespan(assignment));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
 void SimulateFreeTransfers(benchmark::State& state) { Simulate(state, Links::kFree); }
 void SimulateLinksAlike(benchmark::State& state) { Simulate(state, Links::kAlike); }
 void SimulateLinksVaried(benchmark::State& state) { Simulate(state, Links::kVaried); }
 
-BENCHMARK(SimulateFreeTransfers)->Arg(1000)->Arg(80000);
-BENCHMARK(SimulateLinksAlike)->Arg(1000)->Arg(80000);
-BENCHMARK(SimulateLinksVaried)->Arg(1000)->Arg(80000);
+BENCHMARK(SimulateFreeTransfers)->Arg(1000)->Arg(80000)->Arg(1000000);
+BENCHMARK(SimulateLinksAlike)->Arg(1000)->Arg(80000)->Arg(1000000);
+BENCHMARK(SimulateLinksVaried)->Arg(1000)->Arg(80000)->Arg(1000000);
+BENCHMARK(SimulateScattered)->Arg(80000)->Arg(1000000);
 
 }  // namespace

@@ -75,9 +75,9 @@ const Signatures kExpected = {
     {"go without priority", 0x2d393c6a340f8dcf},
     {"go without fusion", 0xf72723024e0905e7},
     {"pool", 0x45cee03eda9a54b4},
-    {"optimize: shared links", 0x529d92ffdbac7bc7},
-    {"optimize: gang", 0x53e7e551b58eb584},
-    {"optimize: colocations, layers, fusion", 0xcd347903c080eba4},
+    {"optimize: shared links", 0x558d39acb9a85e87},
+    {"optimize: gang", 0x3d96736fe77ac504},
+    {"optimize: colocations, layers, fusion", 0xd757e39af407e444},
 };
 
 struct Problem {

@@ -9,6 +9,7 @@
 
 #include "millrace/cost/colocation_members.h"
 #include "millrace/errors/interrupt.h"
+#include "millrace/heuristics/cluster_levels.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/placed_list.h"
 #include "millrace/heuristics/placement_orders.h"
@@ -23,6 +24,8 @@ namespace millrace {
 namespace {
 
 constexpr double kShareOfStarts = 1.0 / 3;  // of the budget, at most, for looking at starts
+constexpr int kFewestClusters = 8;           // of the coarsest level that moves
+constexpr double kClusterMoves = 0.6;        // share of the moves
 constexpr double kOverfull = std::numeric_limits<double>::infinity();
 
 class PlacementSearch {
@@ -34,6 +37,7 @@ class PlacementSearch {
         course_(std::max<std::int64_t>(1, options.evaluations), options.seconds) {
     ranks_ = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
     members_ = ColocationMembers(costed);
+    levels_ = MakeClusterLevels(costed, kFewestClusters);
   }
 
   std::optional<FoundPlacement> Run() {
@@ -158,14 +162,40 @@ class PlacementSearch {
 
   void Move() {
     changed_.clear();
-    const auto groups = static_cast<std::uint64_t>(costed_.num_groups);
+    if (random_.Uniform() < kClusterMoves) {
+      MoveCluster();
+    } else {
+      MoveNeighbours();
+    }
+  }
+
+  // Any device but the one it is.
+  int Elsewhere(int device) {
     const auto devices = static_cast<std::uint64_t>(costed_.num_devices);
+    return static_cast<int>((static_cast<std::uint64_t>(device) + 1 + random_.Below(devices - 1)) % devices);
+  }
+
+  // A cluster of any level: all of it, or what of it is on one device.
+  void MoveCluster() {
+    const ClusterLevel& level = levels_[random_.Below(levels_.size())];
+    const auto seed = static_cast<std::size_t>(random_.Below(static_cast<std::uint64_t>(costed_.num_groups)));
+    const int from = placement_[seed];
+    const int to = Elsewhere(from);
+    const bool all = random_.Uniform() < 0.5;
+    for (const std::int32_t group : level.Members(level.cluster_of[seed])) {
+      if (all || placement_[static_cast<std::size_t>(group)] == from) Place(group, to);
+    }
+  }
+
+  // Groups that are near each other in topological order, often of one layer; or two devices are exchanged among them.
+  void MoveNeighbours() {
+    const auto groups = static_cast<std::uint64_t>(costed_.num_groups);
     const auto middle = static_cast<std::int64_t>(random_.Below(groups));
     const double longest = std::max(1.0, static_cast<double>(groups) / 4);
     const auto half = static_cast<std::int64_t>(std::exp(random_.Uniform() * std::log(longest)) / 2);
     const int seed = costed_.topological_order[static_cast<std::size_t>(middle)];
     const int from = placement_[static_cast<std::size_t>(seed)];
-    const int to = static_cast<int>((static_cast<std::uint64_t>(from) + 1 + random_.Below(devices - 1)) % devices);
+    const int to = Elsewhere(from);
     const std::int32_t layer = costed_.layer[static_cast<std::size_t>(seed)];
     const bool one_layer = random_.Uniform() < 0.5, exchange = random_.Uniform() < 0.2;
     const auto last = std::min<std::int64_t>(middle + half, static_cast<std::int64_t>(groups) - 1);
@@ -192,6 +222,7 @@ class PlacementSearch {
   Course course_;
   std::vector<double> ranks_;
   std::vector<std::vector<int>> members_;  // by colocation
+  std::vector<ClusterLevel> levels_;
   std::vector<int> placement_;
   std::vector<double> priorities_;            // by group
   std::vector<std::pair<int, int>> changed_;  // group, where it was

@@ -45,9 +45,10 @@ struct FoundPlacement {
 // by the priorities of a start, whichever is best at the start (keep_order: readiness, or those of the best start).
 // Begins at the best of the starts given, everything on one device, PlaceByLayers, PlaceByPartition, PlaceUntilFull and
 // HEFT's placement, each in all orders (placement_orders.h), too, unless keep_order says otherwise. Starts take a third
-// of the evaluations or of the seconds at most. A move takes groups that are near each other in topological order,
-// often of one layer, to another device, or exchanges two devices among them; how many goes from one to a quarter of
-// the graph. Colocations move as one. Placements that do not fit in memory are no answers: nothing where all starts are
+// of the evaluations or of the seconds at most. A move takes a cluster of any level (heuristics/cluster_levels.h),
+// or what of it is on one device, to another device; or groups that are near each other in topological order, often of
+// one layer, of which it may also exchange those on two devices; how many goes from one to a quarter of the graph.
+// Colocations move as one. Placements that do not fit in memory are no answers: nothing where all starts are
 // such. Throws Interrupted.
 std::optional<FoundPlacement> SearchPlacement(const CostedGraph& costed, const PlacementSearchOptions& options,
                                               Random& random);
