@@ -3,6 +3,7 @@
 #include <exception>
 #include <string_view>
 
+#include "experts_command.h"
 #include "finetune_command.h"
 #include "gflownet_command.h"
 #include "go_command.h"
@@ -38,6 +39,7 @@ int RunCommand(int argc, char** argv) {
 int main(int argc, char** argv) {
   millrace::WatchForInterrupt();
   const std::string_view kind = argc > 1 ? argv[1] : "";
+  if (kind == "experts") return RunCommand<millrace::cli::ExpertsCommand>(argc - 1, argv + 1);
   if (kind == "finetune") return RunCommand<millrace::cli::FinetuneCommand>(argc - 1, argv + 1);
   if (kind == "go") return RunCommand<millrace::cli::GoCommand>(argc - 1, argv + 1);
   if (kind == "hdp") return RunCommand<millrace::cli::HdpCommand>(argc - 1, argv + 1);
