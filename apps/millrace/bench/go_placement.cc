@@ -26,7 +26,7 @@ struct GoPlacementFlags {
   std::string logs;     // folder for those of the trainings; empty: none
 };
 
-// The samplers, trained and untrained, by the proxy alone, and contended searches that begin with what go draws.
+// The samplers, trained and untrained, by the contended proxy alone, and contended searches that begin with what go draws.
 std::vector<GoMethod> Samplers(const GoStudy& study, const GoStudyFlags& options) {
   std::vector<GoMethod> methods;
   for (const char* name : {"gflownet", "gflownet-untrained"})
@@ -48,7 +48,7 @@ int RunGoPlacement(const CommandLine& line, const GoPlacementFlags& options) {
   const GoStudy study = BeginGoStudy(options.study, account);
   const ScratchFolder scratch("go");
   account.Note(
-      "Methods are the registry's planners of their names; by the proxy alone, which is not the target, but for "
+      "Methods are the registry's planners of their names; by the contended proxy alone, but for "
       "contended-search, optimize, hdp and fine-tuning. single and tf-default run in order of readiness, hdp's "
       "placement by upward rank; expert, the human placement, and metis in the best of all orders. Fusion is greedy, "
       "but go and optimize choose it.");

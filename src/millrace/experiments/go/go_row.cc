@@ -17,7 +17,7 @@ std::unique_ptr<GoRow> MakeGoRow(const GoWorkload& workload) {
   const std::optional<Machine> machine = MachinePreset(preset);
   if (!machine) throw InvalidInput(workload.name + ": there is no machine " + preset);
   problem->machine = *machine;
-  problem->model = MakeAnalyticCostModel(problem->graph, problem->machine);
+  problem->model = MakeAnalyticCostModel(problem->graph, problem->machine, Proxy::kContended);
   problem->single = MakeCostedGraph(*problem->model, SingleOpGroups(problem->graph));
   problem->fused = MakeCostedGraph(*problem->model, GreedyFusion(problem->graph));
   problem->lower_bound = FusionFreeBound(problem->graph, problem->machine);

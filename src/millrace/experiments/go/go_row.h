@@ -10,8 +10,8 @@
 #include "millrace/machine/machine.h"
 #include "millrace/workloads/go_workloads.h"
 
-// One of the workloads of GO on its host of P100s, and the judge of plans for it: the target `sim:contention`, which
-// the planners' proxy is not. Seconds.
+// One of the workloads of GO on its host of P100s, and the judge of plans for it: the target `sim:contention`,
+// whose timeline is the planners' proxy, too. Seconds.
 namespace millrace {
 
 // Refers to its own parts: it stays where it is made.
