@@ -21,6 +21,7 @@
 #include "millrace/optimize/planners.h"
 #include "millrace/plan/hash.h"
 #include "millrace/planning/deadline.h"
+#include "millrace/planning/drawn_plans.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/proven_bound.h"
 #include "millrace/verb.h"
@@ -65,6 +66,8 @@ struct Outcome {
   double proven_bound = 0;
   double fusion_free_bound = 0;
   std::int64_t samples = 0;
+  std::optional<double> mean_makespan;  // of what a planner draws
+  std::optional<double> distance;       // the same
   double wall_seconds = 0;
   bool memory_saving = false;
 };
@@ -89,7 +92,9 @@ Outcome FindPlan(const CostModel& model, const Machine& machine, const ScheduleO
   const std::optional<CostedGraph> given = GivenGroups(model, options, planner.traits());
   const PlanningProblem problem = given ? PlanningProblem(model, *given) : PlanningProblem(model);
   StopIfInterrupted();
-  std::optional<BestOf> best = RunPlannerInMemory(planner, problem, BudgetOf(options, planner, problem), random, 1);
+  const NotedPlanner noted(planner);
+  const Planner& asked = planner.traits().takes_samples ? noted : planner;
+  std::optional<BestOf> best = RunPlannerInMemory(asked, problem, BudgetOf(options, planner, problem), random, 1);
   if (!best) RefuseForMemory(planner.name(), machine);
   RatedAssignment& rated = best->kept.front();
   const CostedGraph& costed = rated.costed ? *rated.costed : *given;
@@ -99,6 +104,8 @@ Outcome FindPlan(const CostModel& model, const Machine& machine, const ScheduleO
   outcome.record.proxy_seconds = rated.makespan;
   outcome.lower_bound = LowerBound(costed);
   outcome.samples = best->offered;
+  outcome.mean_makespan = noted.mean_makespan();
+  outcome.distance = noted.distance();
   outcome.memory_saving = best->memory_saving;
   return outcome;
 }
@@ -107,7 +114,7 @@ void Print(const CommandLine& line, const Outcome& outcome, const std::string& o
   const double makespan = outcome.record.proxy_seconds;
   const double gap = Gap(makespan, outcome.lower_bound);
   if (line.common.json) {
-    PrintJson({{"method", outcome.record.method},
+    nlohmann::ordered_json json = {{"method", outcome.record.method},
                {"proxy", NameOf(outcome.record.proxy)},
                {"makespan_seconds", makespan},
                {"lower_bound_seconds", outcome.lower_bound},
@@ -118,7 +125,10 @@ void Print(const CommandLine& line, const Outcome& outcome, const std::string& o
                {"proven_gap", Gap(makespan, outcome.proven_bound)},
                {"feasible", true},
                {"fusion_free_bound_seconds", outcome.fusion_free_bound},
-               {"groups", outcome.record.plan.groups.size()}});
+               {"groups", outcome.record.plan.groups.size()}};
+    if (outcome.mean_makespan) json["mean_makespan_seconds"] = *outcome.mean_makespan;
+    if (outcome.distance) json["distance"] = *outcome.distance;
+    PrintJson(json);
     return;
   }
   fmt::print(
@@ -126,6 +136,9 @@ void Print(const CommandLine& line, const Outcome& outcome, const std::string& o
       outcome.record.method, makespan, 100 * Gap(makespan, outcome.proven_bound), outcome.proven_bound);
   fmt::print("{} groups on {} devices, best of {} in {:.3g} s\n", outcome.record.plan.groups.size(),
              outcome.record.machine.devices.size(), outcome.samples, outcome.wall_seconds);
+  if (outcome.mean_makespan && outcome.distance)
+    fmt::print("drawn plans take {:.6g} s in the mean; two of them differ in {:.0f} % of their chains\n",
+               *outcome.mean_makespan, 100 * *outcome.distance);
   if (!output.empty()) fmt::print("plan written to {}\n", output);
 }
 

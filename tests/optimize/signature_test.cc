@@ -60,7 +60,7 @@ const Signatures kExpected = {
     {"brkga", 0x91bbf714715a2de0},
     {"anneal", 0x92e9f17269e0183b},
     {"anneal-plain", 0xe29414fc21ed8019},
-    {"exact", 0x9be9c6b093d4de9f},
+    {"exact", 0x63bd104d90bf71de},
     {"gflownet", 0xda1239bd25d0d267},
     {"gflownet+search", 0x4d9e1de89032031a},
     {"gflownet+resampling", 0x8f4b8d87614ddf23},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct Topology {
 
   std::size_t Pair(int from, int to) const {
     return static_cast<std::size_t>(from) * static_cast<std::size_t>(num_devices) + static_cast<std::size_t>(to);
+  }
+  bool AllTransfersFree() const {
+    return std::all_of(free.begin(), free.end(), [](std::uint8_t is_free) { return is_free != 0; });
   }
   int UnitsOf(int device) const {
     return device_offsets[static_cast<std::size_t>(device) + 1] - device_offsets[static_cast<std::size_t>(device)];

@@ -17,10 +17,6 @@ constexpr std::size_t kMostStarts = 4;
 // Starts and their two orders take about this many tries.
 constexpr std::int64_t kFewestTries = 30;
 
-bool AllTransfersFree(const Topology& topology) {
-  return std::all_of(topology.free.begin(), topology.free.end(), [](std::uint8_t free) { return free != 0; });
-}
-
 // The fastest of the planners that chose their groups; nothing where there is none.
 const PoolEntry* FastestOfOwnGroups(const Pool& pool, const PlannerRegistry& planners) {
   const PoolEntry* best = nullptr;
@@ -80,7 +76,7 @@ std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& p
     const bool from_own = own != nullptr && at + 1 == total;
     const CostedGraph& costed = pool.fusions[static_cast<std::size_t>(fusion)].costed;
     const bool greedy = options.judge == PlacementJudge::kGreedy;
-    if (AllTransfersFree(costed.topology) && !greedy) continue;
+    if (costed.topology.AllTransfersFree() && !greedy) continue;
     PlacementSearchOptions search;
     search.judge = options.judge;
     search.evaluations = std::min(options.most_tries, options.visits / std::max<std::int64_t>(1, costed.Visits()));

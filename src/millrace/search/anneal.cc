@@ -62,8 +62,9 @@ class Annealing final : public Planner {
     double length = static_cast<double>(options_.opening_round) * costed.num_groups;
     double hot = std::min(options_.opening_annealing_temperature, whole.first_annealing_temperature);
     LocalSearchOptions round = whole;
-    for (int number = 0; left > 0 && !deadline.Passed(); ++number) {
-      const bool opening = number == 0;
+    double best = std::numeric_limits<double>::infinity();
+    bool is_hot = false;
+    for (bool opening = true; left > 0 && !deadline.Passed(); opening = false) {
       const auto full = static_cast<std::int64_t>(std::min(length, 1e15));
       round.iterations = std::min(left, full);
       const double done = opening ? 1 : static_cast<double>(*round.iterations) / static_cast<double>(full);
@@ -71,11 +72,13 @@ class Annealing final : public Planner {
       round.first_annealing_temperature = hot;
       round.last_annealing_temperature = hot > 0 ? hot * std::pow(cold / hot, done) : 0;
       if (whole.seconds) round.seconds = deadline.Left();
-      start = local_search.Improve(std::move(start), round, random).assignment;
+      RatedAssignment found = local_search.Improve(std::move(start), round, random);
+      start = std::move(found.assignment);
       left -= *round.iterations;
       length = opening ? static_cast<double>(options_.first_round) * costed.num_groups : options_.growth * length;
-      constexpr int kCycle = 3;
-      hot = (number + 1) % kCycle == 0 ? options_.hot_annealing_temperature : whole.first_annealing_temperature;
+      if (!opening && found.makespan >= best) is_hot = !is_hot;
+      best = std::min(best, found.makespan);
+      hot = is_hot ? options_.hot_annealing_temperature : whole.first_annealing_temperature;
     }
     return start;
   }

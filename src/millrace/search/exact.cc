@@ -59,8 +59,7 @@ class Searches {
         options_(options),
         course_(course),
         step_(TimeStep(costed)),
-        transfers_cost_(std::any_of(costed.topology.free.begin(), costed.topology.free.end(),
-                                    [](std::uint8_t free) { return free == 0; })) {}
+        transfers_cost_(!costed.topology.AllTransfersFree()) {}
 
   ExactResult Solve(std::optional<RatedAssignment> known) {
     best_ = std::move(known);

@@ -36,8 +36,7 @@ NodeBounds::NodeBounds(const CostedGraph& costed, std::vector<double> tail, cons
       apart_(Index(costed.num_groups)),
       first_symmetric_(FirstSymmetricDevices(costed)),
       place_is_all_one_(!costed.limited_memory && costed.num_colocations == 0 &&
-                        std::all_of(costed.topology.free.begin(), costed.topology.free.end(),
-                                    [](std::uint8_t free) { return free != 0; })),
+                        costed.topology.AllTransfersFree()),
       alike_(DevicesAlike(costed)),
       uniform_(LinksAlike(costed.topology)),
       spare_(Index(costed.num_devices), 0),
