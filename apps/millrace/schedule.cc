@@ -115,17 +115,17 @@ void Print(const CommandLine& line, const Outcome& outcome, const std::string& o
   const double gap = Gap(makespan, outcome.lower_bound);
   if (line.common.json) {
     nlohmann::ordered_json json = {{"method", outcome.record.method},
-               {"proxy", NameOf(outcome.record.proxy)},
-               {"makespan_seconds", makespan},
-               {"lower_bound_seconds", outcome.lower_bound},
-               {"samples", outcome.samples},
-               {"wall_seconds", outcome.wall_seconds},
-               {"gap", gap},
-               {"proven_bound_seconds", outcome.proven_bound},
-               {"proven_gap", Gap(makespan, outcome.proven_bound)},
-               {"feasible", true},
-               {"fusion_free_bound_seconds", outcome.fusion_free_bound},
-               {"groups", outcome.record.plan.groups.size()}};
+                                   {"proxy", NameOf(outcome.record.proxy)},
+                                   {"makespan_seconds", makespan},
+                                   {"lower_bound_seconds", outcome.lower_bound},
+                                   {"samples", outcome.samples},
+                                   {"wall_seconds", outcome.wall_seconds},
+                                   {"gap", gap},
+                                   {"proven_bound_seconds", outcome.proven_bound},
+                                   {"proven_gap", Gap(makespan, outcome.proven_bound)},
+                                   {"feasible", true},
+                                   {"fusion_free_bound_seconds", outcome.fusion_free_bound},
+                                   {"groups", outcome.record.plan.groups.size()}};
     if (outcome.mean_makespan) json["mean_makespan_seconds"] = *outcome.mean_makespan;
     if (outcome.distance) json["distance"] = *outcome.distance;
     PrintJson(json);

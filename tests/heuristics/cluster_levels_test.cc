@@ -15,7 +15,8 @@ namespace {
 class ClustersOfARandomGraph : public ::testing::TestWithParam<int> {
  protected:
   ClustersOfARandomGraph()
-      : graph_(MakeRandomGraph("layered", {.ops = 40 * GetParam(), .ccr = 2, .seed = static_cast<unsigned>(GetParam())})),
+      : graph_(
+            MakeRandomGraph("layered", {.ops = 40 * GetParam(), .ccr = 2, .seed = static_cast<unsigned>(GetParam())})),
         machine_(*MachinePreset("homogeneous:4,latency=1e-6,bandwidth=1e9")),
         costed_(MakeCostedGraph(*MakeAnalyticCostModel(graph_, machine_), SingleOpGroups(graph_))),
         levels_(MakeClusterLevels(costed_, 6)) {}

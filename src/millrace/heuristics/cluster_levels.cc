@@ -12,9 +12,9 @@
 namespace millrace {
 namespace {
 
-constexpr double kMostWork = 3;        // of a cluster, in mean clusters of the level that is being made
-constexpr double kLeastWork = 0.01;    // what an empty cluster counts for, in mean clusters
-constexpr double kShrinking = 2.0 / 3;   // the clusters that a round aims at, of those before it
+constexpr double kMostWork = 3;           // of a cluster, in mean clusters of the level that is being made
+constexpr double kLeastWork = 0.01;       // what an empty cluster counts for, in mean clusters
+constexpr double kShrinking = 2.0 / 3;    // the clusters that a round aims at, of those before it
 constexpr double kLeastShrinking = 0.95;  // a level has at most so many of the clusters of the one before it
 
 struct Affinity {
@@ -102,8 +102,7 @@ class Clustering {
     }
     pairs.resize(kept);
     std::sort(pairs.begin(), pairs.end(), [](const Affinity& a, const Affinity& b) {
-      return a.strength != b.strength ? a.strength > b.strength
-                                      : std::pair(a.low, a.high) < std::pair(b.low, b.high);
+      return a.strength != b.strength ? a.strength > b.strength : std::pair(a.low, a.high) < std::pair(b.low, b.high);
     });
     return pairs;
   }

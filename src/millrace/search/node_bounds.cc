@@ -35,8 +35,7 @@ NodeBounds::NodeBounds(const CostedGraph& costed, std::vector<double> tail, cons
       unit_weights_(MakeWorkBound(costed).unit_weights),
       apart_(Index(costed.num_groups)),
       first_symmetric_(FirstSymmetricDevices(costed)),
-      place_is_all_one_(!costed.limited_memory && costed.num_colocations == 0 &&
-                        costed.topology.AllTransfersFree()),
+      place_is_all_one_(!costed.limited_memory && costed.num_colocations == 0 && costed.topology.AllTransfersFree()),
       alike_(DevicesAlike(costed)),
       uniform_(LinksAlike(costed.topology)),
       spare_(Index(costed.num_devices), 0),

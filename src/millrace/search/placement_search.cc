@@ -24,8 +24,8 @@ namespace millrace {
 namespace {
 
 constexpr double kShareOfStarts = 1.0 / 3;  // of the budget, at most, for looking at starts
-constexpr int kFewestClusters = 8;           // of the coarsest level that moves
-constexpr double kClusterMoves = 0.6;        // share of the moves
+constexpr int kFewestClusters = 8;          // of the coarsest level that moves
+constexpr double kClusterMoves = 0.6;       // share of the moves
 constexpr double kOverfull = std::numeric_limits<double>::infinity();
 
 class PlacementSearch {

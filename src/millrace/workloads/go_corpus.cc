@@ -71,8 +71,7 @@ Machine DrawHost(Random& random) {
   enum class Wiring { kTwoSockets, kOneSwitch, kOneBus };
   const Machine model = *MachinePreset("p100x8");
   const auto devices = OneOf<std::size_t>({2, 2, 3, 4, 4, 5, 6, 8, 8}, random);
-  const Wiring wiring =
-      OneOf({Wiring::kTwoSockets, Wiring::kTwoSockets, Wiring::kOneSwitch, Wiring::kOneBus}, random);
+  const Wiring wiring = OneOf({Wiring::kTwoSockets, Wiring::kTwoSockets, Wiring::kOneSwitch, Wiring::kOneBus}, random);
   const double speed = std::exp2(random.Uniform(-2, 2));
   const double memory = std::exp2(random.Uniform(-1, 1));
   Machine host;
@@ -119,8 +118,8 @@ GoCase DrawGoCase(std::uint64_t seed, GoCasePurpose purpose, int number) {
   workload.options = DrawOptions(workload.family, random);
   drawn.machine = DrawHost(random);
   workload.devices = static_cast<int>(drawn.machine.devices.size());
-  drawn.name = fmt::format("{}{} #{}", purpose == GoCasePurpose::kValidation ? "validation " : "", workload.family,
-                           number);
+  drawn.name =
+      fmt::format("{}{} #{}", purpose == GoCasePurpose::kValidation ? "validation " : "", workload.family, number);
   workload.name = workload.title = drawn.name;
   return drawn;
 }

@@ -18,7 +18,7 @@ enum class GoCasePurpose { kTraining, kValidation };
 struct GoCase {
   std::string name;     // "gnmt #7"
   GoWorkload workload;  // 100 to 4,000 ops
-  Machine machine;  // 2 to 8 equal accelerators
+  Machine machine;      // 2 to 8 equal accelerators
 };
 
 // Case `number` of a seed, whatever others are drawn: families take turns. The host is one of two sockets, as the

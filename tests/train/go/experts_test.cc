@@ -34,8 +34,8 @@ TEST_F(GoExperts, HaveValidPlansThatTakeWhatTheySayAndComeBestFirst) {
   const GoExpertise plans = FindExpertise(0, GoCasePurpose::kTraining, kSmallCase, kShort);
   ASSERT_EQ(plans.size(), 2u);
   EXPECT_LE(plans[0].seconds, plans[1].seconds);
-  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph_, drawn_.machine, Proxy::kContended),
-                                             GreedyFusion(graph_));
+  const CostedGraph costed =
+      MakeCostedGraph(*MakeAnalyticCostModel(graph_, drawn_.machine, Proxy::kContended), GreedyFusion(graph_));
   for (const GoExpertPlan& plan : plans) {
     Assignment assignment{std::vector<int>(costed.groups.size()), std::vector<int>(costed.groups.size())};
     for (std::size_t group = 0; group < costed.groups.size(); ++group) {

@@ -71,8 +71,8 @@ GoExpertise FindExpertise(std::uint64_t seed, GoCasePurpose purpose, int number,
 }
 
 std::string ExpertiseFile(const std::string& folder, GoCasePurpose purpose, int number) {
-  return fmt::format("{}/{}-{:06}.safetensors", folder,
-                     purpose == GoCasePurpose::kTraining ? "training" : "validation", number);
+  return fmt::format("{}/{}-{:06}.safetensors", folder, purpose == GoCasePurpose::kTraining ? "training" : "validation",
+                     number);
 }
 
 void WriteExpertise(const std::string& path, const GoCase& of, const GoExpertise& plans) {
@@ -99,10 +99,9 @@ GoExpertise ReadExpertise(const std::string& path, const GoCase& of, const Compu
     const std::vector<std::int64_t> shape = {graph.num_ops()};
     GoExpertise plans;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      plans.push_back(
-          {RealOf(file, NameOf("seconds", i)),
-           NumbersBelow(file.Get(NameOf("device", i), shape), static_cast<int>(of.machine.devices.size())),
-           NumbersBelow(file.Get(NameOf("turn", i), shape), graph.num_ops())});
+      plans.push_back({RealOf(file, NameOf("seconds", i)),
+                       NumbersBelow(file.Get(NameOf("device", i), shape), static_cast<int>(of.machine.devices.size())),
+                       NumbersBelow(file.Get(NameOf("turn", i), shape), graph.num_ops())});
     }
     return plans;
   } catch (const InvalidInput& error) {
