@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -63,6 +64,7 @@ int ExpertsCommand::Run() const {
   std::filesystem::create_directories(r.output, failed);
   if (failed) throw InvalidInput(r.output + ": " + failed.message());
   std::vector<std::pair<GoCasePurpose, int>> cases;
+  cases.reserve(static_cast<std::size_t>(r.validation) + static_cast<std::size_t>(r.count));
   for (int number = 0; number < r.validation; ++number) cases.emplace_back(GoCasePurpose::kValidation, number);
   for (int number = 0; number < r.count; ++number) cases.emplace_back(GoCasePurpose::kTraining, number);
   std::atomic<int> found = 0;
