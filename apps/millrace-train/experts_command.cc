@@ -36,7 +36,7 @@ struct ExpertsRequest {
 ExpertsCommand::ExpertsCommand() : request_(std::make_unique<ExpertsRequest>()) {
   ExpertsRequest& r = *request_;
   app_.name("millrace train experts");
-  app_.description("Search long for good plans of many training graphs, for `train go` to imitate");
+  app_.description("Search long for good plans of many training graphs; no training reads them yet");
   app_.add_option("-o,--output", r.output, "Folder of a file for each graph; what it has already is kept")->required();
   app_.add_option("--count", r.count, "Graphs to train on")->capture_default_str()->check(CLI::Range(0, 1000000));
   app_.add_option("--validation", r.validation, "Graphs apart, to choose weights by")

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-// `millrace train experts`: finds the plans that a training of GO imitates.
+// `millrace train experts`: searches long for good plans of many training graphs.
 namespace millrace::cli {
 
 struct ExpertsRequest;

@@ -22,7 +22,7 @@ struct AnnealOptions {
   // In one group's share of the starting makespan, as LocalSearchOptions has it.
   double first_annealing_temperature = 0.3;
   double last_annealing_temperature = 0.05;
-  double hot_annealing_temperature = 1;  // the first one of every third round: transfers that are dear need it
+  double hot_annealing_temperature = 1;  // where warm rounds stop to gain: dear transfers need it
   bool rounds = true;                    // false: one, cooled over the whole budget
   // Changes tried per group in a short, cool round before all others, and in the first hot one; each further round has
   // so many times those of the one before.
