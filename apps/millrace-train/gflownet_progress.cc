@@ -47,20 +47,21 @@ void GFlowNetProgress::OnValidation(const GFlowNetReport& report, const std::vec
     std::string cell;
     AppendJsonText(cell, score.cell.empty() ? "all" : score.cell);
     log_.Write(fmt::format(
-        R"({{"validation":{},"update":{},"seconds":{},"temperature":{},"best":{},"mean":{},"greedy":{},"wins":{},)"
+        R"({{"validation":{},"update":{},"seconds":{},"temperature":{},"best":{},"mean":{},"greedy":{},"resampled":{},"wins":{},)"
         R"("different":{},"distance":{}}})",
         cell, report.update, JsonNumberOrNull(report.seconds), JsonNumberOrNull(score.temperature),
         JsonNumberOrNull(score.best), JsonNumberOrNull(score.mean), JsonNumberOrNull(score.greedy),
-        JsonNumberOrNull(score.wins), JsonNumberOrNull(score.different), JsonNumberOrNull(score.distance)));
+        JsonNumberOrNull(score.resampled), JsonNumberOrNull(score.wins), JsonNumberOrNull(score.different),
+        JsonNumberOrNull(score.distance)));
   }
   if (quiet_) return;
   ClearLine();
   const ValidationScore& overall = Overall(scores);
   fmt::print(stderr,
-             "update {}, {:.0f} s: unseen graphs at temperature {:g}: best {:.4f}, mean {:.4f}, greedy {:.4f} x HEFT, "
-             "better on {:.0f} %; {:.1f} updates/s{}\n",
+             "update {}, {:.0f} s: unseen graphs at temperature {:g}: best {:.4f}, mean {:.4f}, greedy {:.4f}, "
+             "resampled {:.4f} x HEFT, better on {:.0f} %; {:.1f} updates/s{}\n",
              report.update, report.seconds, overall.temperature, overall.best, overall.mean, overall.greedy,
-             100 * overall.wins, report.updates_per_second, kept ? " (kept)" : "");
+             overall.resampled, 100 * overall.wins, report.updates_per_second, kept ? " (kept)" : "");
 }
 
 void GFlowNetProgress::ClearLine() {

@@ -10,7 +10,7 @@
 #include "millrace/gflownet/policy/learned_policy.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/sampling/sampling_planner.h"
-#include "millrace/gflownet/sampling/suffix_resampling.h"
+#include "millrace/gflownet/sampling/window_resampling.h"
 #include "millrace/heuristics/start.h"
 #include "millrace/network/model_file.h"
 #include "millrace/planning/chained_planner.h"
@@ -60,10 +60,10 @@ struct Family {
   }
 
   std::unique_ptr<Planner> Resampling(const PlannerTraits& traits, const PlannerSettings& settings) const {
-    SuffixResamplingOptions options;
+    WindowResamplingOptions options;
     options.threads = threads;
     options.reward_temperatures = Temperatures(settings);
-    return MakeSuffixResampling(traits, Sampling(traits, settings), policy.get(), options);
+    return MakeWindowResampling(traits, Sampling(traits, settings), policy.get(), options);
   }
 
   std::unique_ptr<Planner> Search(const PlannerTraits& traits, const PlannerSettings& settings) const {
@@ -88,7 +88,7 @@ void AddFamily(PlannerRegistry& registry, const Family& family) {
   search.pool_share = 2;
   search.seconds_per_visit = 1e-6;  // what its search takes when drawing was late
   add(search, &Family::Search);
-  PlannerTraits resampling = family.Traits("+resampling", "drawn plans, then suffixes of the best drawn anew");
+  PlannerTraits resampling = family.Traits("+resampling", "drawn plans, then windows of the best drawn anew");
   // Its plans are too similar for a pool, and the search offers them, too.
   resampling.in_pool = false;
   add(resampling, &Family::Resampling);

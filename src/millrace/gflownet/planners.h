@@ -14,7 +14,7 @@ namespace millrace {
 //   gflownet             plans drawn by the policy
 //   gflownet+search      local search from plans of `gflownet+resampling` and the best heuristic
 //                        plan, so that it is never behind it
-//   gflownet+resampling  half of the plans drawn, the others by drawing suffixes of the best one anew
+//   gflownet+resampling  half of the plans drawn, the others by drawing windows of the best one anew
 // and each of them as gflownet-untrained..., with the weights that training starts from. `weights` is the file that the
 // trained ones read; empty: the one that comes with Millrace. It is read once, when a planner is first made.
 void AddGFlowNetPlanners(PlannerRegistry& registry, const std::string& weights, int threads);

@@ -65,18 +65,19 @@ TEST(Sampler, DrawsTheSameInOneBatchAsInTwo) {
       options.first = first;
       return ActionsOf(SampleTrajectories(problem.environment, *policy, count, options, Random(4), nullptr));
     };
-    const auto continued = [&](std::int64_t first, int count) {
+    const Assignment any = GreedyTrajectory(problem.environment, *policy).assignment;
+    const auto redrawn = [&](std::int64_t first, int count) {
       SamplerOptions options;
       options.first = first;
-      const std::vector<std::vector<Action>> begun(static_cast<std::size_t>(count));
-      return ActionsOf(ContinueTrajectories(problem.environment, *policy, begun, options, Random(4)));
+      const std::vector<Window> all(static_cast<std::size_t>(count));
+      return ActionsOf(RedrawWindows(problem.environment, *policy, any, all, options, Random(4), nullptr));
     };
     const std::vector<std::vector<Action>> whole = batch(0, 40);
     std::vector<std::vector<Action>> halves = batch(0, 20);
     for (std::vector<Action>& actions : batch(20, 20)) halves.push_back(std::move(actions));
     EXPECT_EQ(whole, halves) << seed;
-    EXPECT_EQ(continued(0, 40), whole) << seed;
-    EXPECT_EQ(continued(20, 20), batch(20, 20)) << seed;
+    EXPECT_EQ(redrawn(0, 40), whole) << seed;
+    EXPECT_EQ(redrawn(20, 20), batch(20, 20)) << seed;
   }
 }
 
@@ -100,20 +101,20 @@ TEST(Sampler, GoesOnFromTheBeginningOfATrajectoryToAValidPlan) {
     const EnvironmentProblem problem(random, {});
     const auto policy = MakeUniformPolicy()->Prepare(problem.environment, 1);
     const Trajectory whole = SampleTrajectories(problem.environment, *policy, 1, {}, Random(3), nullptr).front();
-    std::vector<std::vector<Action>> begun;
-    for (std::size_t kept = 0; kept <= whole.actions.size(); ++kept) {
-      begun.emplace_back(whole.actions.begin(), whole.actions.begin() + static_cast<std::ptrdiff_t>(kept));
-    }
+    std::vector<Window> endings;
+    for (std::size_t kept = 0; kept <= whole.actions.size(); ++kept) endings.push_back({.begin = kept});
     SamplerOptions three;
     three.threads = 3;
-    const auto drawn = ContinueTrajectories(problem.environment, *policy, begun, {}, Random(4));
-    const auto same = ContinueTrajectories(problem.environment, *policy, begun, three, Random(4));
-    ASSERT_EQ(drawn.size(), begun.size());
+    const Assignment& plan = whole.assignment;
+    const auto drawn = RedrawWindows(problem.environment, *policy, plan, endings, {}, Random(4), nullptr);
+    const auto same = RedrawWindows(problem.environment, *policy, plan, endings, three, Random(4), nullptr);
+    ASSERT_EQ(drawn.size(), endings.size());
     Simulator simulator(problem.costed);
-    for (std::size_t i = 0; i < begun.size(); ++i) {
+    for (std::size_t i = 0; i < endings.size(); ++i) {
       EXPECT_EQ(drawn[i].actions, same[i].actions);
       ASSERT_EQ(drawn[i].actions.size(), whole.actions.size());
-      EXPECT_TRUE(std::equal(begun[i].begin(), begun[i].end(), drawn[i].actions.begin()));
+      EXPECT_TRUE(std::equal(whole.actions.begin(), whole.actions.begin() + static_cast<std::ptrdiff_t>(i),
+                             drawn[i].actions.begin()));
       EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, problem.PlanOf(drawn[i].assignment)), std::nullopt);
       EXPECT_NEAR(simulator.Makespan(drawn[i].assignment), drawn[i].makespan, 1e-9 * drawn[i].makespan);
     }
@@ -123,7 +124,92 @@ TEST(Sampler, GoesOnFromTheBeginningOfATrajectoryToAValidPlan) {
     const auto anew = SampleTrajectories(problem.environment, *policy, 1, {}, Random(4), nullptr);
     EXPECT_EQ(drawn.front().actions, anew.front().actions);
     EXPECT_EQ(drawn.front().log_forward, anew.front().log_forward);
+    EXPECT_EQ(drawn.front().log_backward, anew.front().log_backward);
   }
+}
+
+// What the plan says of the groups that were not drawn, in its order.
+std::vector<std::int32_t> WithoutSteps(const Assignment& plan, const std::set<std::int32_t>& drawn) {
+  std::vector<std::int32_t> left;
+  for (const std::int32_t group : plan.sequence) {
+    if (!drawn.contains(group)) left.push_back(group);
+  }
+  return left;
+}
+
+TEST(Sampler, AWindowLeavesThePlanOutsideItAsItIs) {
+  int moved = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    const EnvironmentProblem problem(random, {});
+    const auto policy = MakeUniformPolicy()->Prepare(problem.environment, 1);
+    const Assignment plan =
+        SampleTrajectories(problem.environment, *policy, 1, {}, Random(3), nullptr).front().assignment;
+    const Window window =
+        PlaceWindow(DrawWindowSteps({2, 6}, plan.sequence.size(), random), plan.sequence.size(), random);
+    Simulator simulator(problem.costed);
+    StepBatch batch;
+    const std::vector<Trajectory> redrawn =
+        RedrawWindows(problem.environment, *policy, plan, {window, window}, {.recorded_share = 1}, Random(4), &batch);
+    EXPECT_EQ(batch.groups.steps(), 2 * window.steps);
+    for (const Trajectory& trajectory : redrawn) {
+      EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, problem.PlanOf(trajectory.assignment)), std::nullopt);
+      EXPECT_NEAR(simulator.Makespan(trajectory.assignment), trajectory.makespan, 1e-9 * trajectory.makespan);
+      const auto first = trajectory.assignment.sequence.begin() + static_cast<std::ptrdiff_t>(window.begin);
+      EXPECT_TRUE(std::equal(plan.sequence.begin(), plan.sequence.begin() + static_cast<std::ptrdiff_t>(window.begin),
+                             trajectory.assignment.sequence.begin()));
+      const std::set<std::int32_t> drawn(first, first + static_cast<std::ptrdiff_t>(window.steps));
+      EXPECT_EQ(WithoutSteps(trajectory.assignment, drawn), WithoutSteps(plan, drawn));
+      for (std::size_t group = 0; group < plan.placement.size(); ++group) {
+        if (drawn.contains(static_cast<std::int32_t>(group)) || problem.costed.colocation[group] >= 0) continue;
+        EXPECT_EQ(trajectory.assignment.placement[group], plan.placement[group]);
+      }
+      moved += trajectory.assignment != plan;
+    }
+  }
+  EXPECT_GT(moved, 60);
+}
+
+// Chains of a window's last state, and of the plan behind it.
+std::vector<std::pair<int, int>> StateOf(const EnvironmentProblem& problem, const Trajectory& trajectory) {
+  std::vector<std::pair<int, int>> state = ChainEdges(problem.costed.topology, trajectory.assignment);
+  std::sort(state.begin(), state.end());
+  for (const std::int32_t device : trajectory.assignment.placement) state.emplace_back(-1, device);
+  return state;
+}
+
+TEST(Sampler, TheBackwardProbabilitiesOfAWindowsStateSumToOne) {
+  int complete = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    RandomProblemOptions small;
+    small.most_ops = 8;
+    const EnvironmentProblem problem(random, small);
+    const auto policy = MakeUniformPolicy()->Prepare(problem.environment, 1);
+    const Assignment plan =
+        SampleTrajectories(problem.environment, *policy, 1, {}, Random(3), nullptr).front().assignment;
+    const std::size_t begin = plan.sequence.size() / 3;
+    const Window window{begin, std::min<std::size_t>(3, plan.sequence.size() - begin)};
+    std::map<std::vector<std::pair<int, int>>, std::map<std::vector<std::pair<int, int>>, double>> ways;
+    for (const Trajectory& drawn :
+         RedrawWindows(problem.environment, *policy, plan, std::vector<Window>(4000, window), {}, Random(5), nullptr)) {
+      std::vector<std::pair<int, int>> steps;
+      for (std::size_t i = begin; i < begin + window.steps; ++i)
+        steps.emplace_back(drawn.actions[i].group, drawn.actions[i].device);
+      std::vector<std::pair<int, int>> state = StateOf(problem, drawn);
+      std::vector<std::pair<int, int>> placed = steps;  // two windows may lead to one plan from different states
+      std::sort(placed.begin(), placed.end());
+      state.insert(state.end(), placed.begin(), placed.end());
+      ways[state][steps] = drawn.log_backward;
+    }
+    for (const auto& [state, backward] : ways) {
+      double sum = 0;
+      for (const auto& [steps, log_probability] : backward) sum += std::exp(log_probability);
+      EXPECT_LE(sum, 1 + 1e-9);
+      complete += sum > 1 - 1e-9;
+    }
+  }
+  EXPECT_GT(complete, 100);
 }
 
 TEST(Sampler, RecordsEveryStepWithTheProbabilityItHad) {

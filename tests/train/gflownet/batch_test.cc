@@ -37,6 +37,30 @@ TEST(TrajectoryBatch, HasTheRewardsAskedForAndTheRatiosOfMeanAndBest) {
   }
 }
 
+TEST(TrajectoryBatch, OfAWindowKnowsTheStepsOfTheWindowAlone) {
+  const std::unique_ptr<Problem> problem = MakeGridProblem("layered", 40, 3, 1, false, 4);
+  const Environment& environment = problem->environment();
+  const std::unique_ptr<PreparedPolicy> policy = MakeUniformPolicy()->Prepare(environment, kBatchTemperature);
+  const Assignment plan = GreedyTrajectory(environment, *policy).assignment;
+  TrajectoryBatch batch;
+  const BatchSettings settings{.trajectories = 6, .recorded_share = 1};
+  const std::vector<Trajectory> trajectories =
+      SampleWindowBatch(environment, *policy, kBatchTemperature, settings, plan, {35, 9}, Random(1), batch);
+  EXPECT_EQ(batch.sampled.drawn_steps, 5);  // the plan ends
+  EXPECT_EQ(batch.steps.groups.steps(), 6u * 5u);
+  ASSERT_EQ(batch.sampled.log_reward.size(), 6u);
+  for (std::size_t i = 0; i < trajectories.size(); ++i) {
+    EXPECT_EQ(batch.sampled.log_reward[i],
+              LogReward(environment, trajectories[i].makespan, kBatchTemperature, RewardForm::kSizeScaled));
+    double sum = 0;
+    for (std::size_t step = 0; step < batch.steps.groups.steps(); ++step) {
+      if (batch.steps.groups.trajectory[step] == static_cast<int>(i))
+        sum += batch.steps.groups.log_probability[step] + batch.steps.devices.log_probability[step];
+    }
+    EXPECT_NEAR(batch.sampled.log_forward[i], sum, 1e-4);
+  }
+}
+
 TEST(TrajectoryBatch, OfDemonstrationsScoresTheGivenActions) {
   const std::unique_ptr<Problem> problem = MakeGridProblem("layered", 20, 3, 1, false, 4);
   const Environment& environment = problem->environment();

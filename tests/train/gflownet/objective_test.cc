@@ -47,7 +47,7 @@ struct Fixture {
     problem = source.Draw(random);
     const Environment& environment = problem->environment();
     graph = MakeGraphFeatures(environment);
-    sampled.num_groups = environment.num_groups();
+    sampled.drawn_steps = environment.num_groups();
     sampled.steps = &steps;
     const auto policy = MakeMessagePassingPolicy(weights)->Prepare(environment, kTemperature);
     SamplerOptions all;
@@ -124,6 +124,8 @@ TEST(Normalise, CutsOffAtTheLimitEitherWayAndSaysNothingOfEqualValues) {
   values[7] = -1e6;
   EXPECT_EQ(Normalise(values, 3)[7], -3);
   EXPECT_EQ(Normalise({0.1 + 0.2, 0.3, 0.3}, 3), (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(Normalise({1, 3, 1, 3}, 3, 4), (std::vector<double>{-0.25, 0.25, -0.25, 0.25}));
+  EXPECT_EQ(Normalise({1, 3, 1, 3}, 3, 0.5), (std::vector<double>{-1, 1, -1, 1}));
 }
 
 // Along its own gradient, each tensor changes the objective by the gradient's size.
@@ -230,7 +232,7 @@ TEST(Objective, PpoAgreesWithItsDifferenceQuotientsAndStopsWhereTheRatioIsClippe
 TEST(Objective, EqualTrajectoriesLeaveEveryObjectiveAtRest) {
   SampledTrajectories sampled;
   StepBatch steps;
-  sampled.num_groups = 1;
+  sampled.drawn_steps = 1;
   sampled.steps = &steps;
   sampled.log_reward = sampled.log_forward = sampled.log_backward = {-1, -1, -1};
   steps.groups.trajectory = {0, 1, 2};

@@ -103,6 +103,16 @@ TEST(Problems, AreAsTheSettingsSayAndTheSameForTheSameRandom) {
   EXPECT_GT(sizes.size(), 5u);
 }
 
+TEST(Problems, AreTaskGraphsWhereTheFamiliesSaySo) {
+  ProblemSettings settings{.families = {{"lu", 1}}, .fewest_ops = 50, .most_ops = 60};
+  const ProblemSource source(settings);
+  Random random(1);
+  for (int i = 0; i < 10; ++i) {
+    const auto problem = source.Draw(90, random);
+    EXPECT_THAT(problem->costed().num_groups, ::testing::AnyOf(55, 91));  // LU by 5 x 5 or 6 x 6 tiles
+  }
+}
+
 TEST(Problems, RealGraphsGivePiecesOfTheSizesAsked) {
   ProblemSettings settings;
   settings.smallest_piece = 25;

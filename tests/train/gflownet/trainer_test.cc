@@ -133,6 +133,26 @@ TEST_F(TrainingTest, MakesWeakWeightsBetterOnUnseenGraphs) {
   EXPECT_GT(after.last.mean, before.last.mean + 0.1);
 }
 
+TEST_F(TrainingTest, WindowsOfPlansMakeWeakWeightsBetterToo) {
+  GFlowNetTrainerOptions options;
+  options.start = WithWeakPrior();
+  options.settings = Small();
+  options.settings.updates = 60;
+  options.settings.window_share = 1;
+  options.settings.windows = 2;
+  options.settings.most_window_ops = 120;
+  options.settings.validate_every = 60;
+  options.seed = 5;
+  options.output = Path("windows.safetensors");
+  LastValidation validation;
+  TrainGFlowNet(options, std::nullopt, validation);
+  const double trained = validation.last.mean;
+  options.settings.updates = 0;
+  options.output = Path("weak.safetensors");
+  TrainGFlowNet(options, std::nullopt, validation);
+  EXPECT_GT(trained, 1.02 * validation.last.mean);
+}
+
 TEST_F(TrainingTest, TheSpeedupRewardMakesWeakWeightsBetterAndIsNamedInThem) {
   GFlowNetTrainerOptions options;
   options.settings = Small();

@@ -20,51 +20,97 @@ namespace {
 class Walker {
  public:
   Walker(const Environment& environment, const PreparedPolicy& policy, double recorded_share)
-      : policy_(policy.Clone()), state_(environment), recorded_share_(recorded_share) {}
+      : policy_(policy.Clone()),
+        state_(environment),
+        recorded_share_(recorded_share),
+        drawn_(static_cast<std::size_t>(environment.num_groups()), 0) {}
 
-  // Builds the rest of a plan after the actions of `begun`.
+  // Builds a plan.
   template <typename ChooseGroup, typename ChooseDevice>
-  Trajectory Walk(int index, std::span<const Action> begun, Random recording, StepBatch* batch,
-                  ChooseGroup choose_group, ChooseDevice choose_device) {
+  Trajectory Walk(int index, Random recording, StepBatch* batch, ChooseGroup choose_group, ChooseDevice choose_device) {
+    state_.Clear();
     Trajectory trajectory;
     trajectory.actions.reserve(static_cast<std::size_t>(state_.environment().num_groups()));
-    trajectory.actions.assign(begun.begin(), begun.end());
-    state_.Clear();
-    for (const Action& action : begun) state_.Append(action);
-    while (!state_.done()) {
-      const bool recorded = batch != nullptr && (recorded_share_ >= 1 || recording.Uniform() < recorded_share_);
-      ObserveGroups(state_, observation_);
-      logits_.resize(observation_.size());
-      policy_->ScoreGroups(state_, observation_, logits_);
-      LogSoftmax(logits_);
-      std::size_t taken = choose_group(observation_, std::span<const float>(logits_));
-      const std::int32_t group = Take(taken, index, -1, recorded ? &batch->groups : nullptr, trajectory);
+    while (!state_.done()) Step(index, recording, batch, choose_group, choose_device, trajectory);
+    return Finish(std::move(trajectory));
+  }
 
-      const std::int32_t settled = group >= 0 ? group : choose_group.Forced();
-      ObserveDevices(state_, settled, observation_);
-      logits_.resize(observation_.size());
-      policy_->ScoreDevices(state_, settled, observation_, logits_);
-      LogSoftmax(logits_);
-      taken = choose_device(observation_, std::span<const float>(logits_));
-      const std::int32_t device = Take(taken, index, settled, recorded ? &batch->devices : nullptr, trajectory);
-      trajectory.actions.push_back({settled, device});
-      state_.Append(trajectory.actions.back());
-      trajectory.log_backward += LogRemoval(settled);
+  // Builds a plan that differs from the given one in a window.
+  template <typename Choose>
+  Trajectory WalkWindow(int index, const Assignment& plan, Window window, Random recording, StepBatch* batch,
+                        Choose choose) {
+    state_.Clear();
+    Trajectory trajectory;
+    trajectory.actions.reserve(plan.sequence.size());
+    for (std::size_t step = 0; step < window.begin; ++step) Follow(plan, plan.sequence[step], trajectory);
+    for (std::size_t step = 0; step < window.steps && !state_.done(); ++step)
+      Step(index, recording, batch, choose, choose, trajectory);
+    for (std::size_t step = window.begin; step < plan.sequence.size() && !state_.done(); ++step) {
+      if (!state_.placed(plan.sequence[step])) Follow(plan, plan.sequence[step], trajectory);
     }
-    trajectory.assignment = state_.assignment();
-    trajectory.makespan = state_.makespan();
-    return trajectory;
+    return Finish(std::move(trajectory));
   }
 
  private:
-  // Log P_B of one removable group.
+  // Draws, records and takes one step.
+  template <typename ChooseGroup, typename ChooseDevice>
+  void Step(int index, Random& recording, StepBatch* batch, ChooseGroup& choose_group, ChooseDevice& choose_device,
+            Trajectory& trajectory) {
+    const bool recorded = batch != nullptr && (recorded_share_ >= 1 || recording.Uniform() < recorded_share_);
+    ObserveGroups(state_, observation_);
+    logits_.resize(observation_.size());
+    policy_->ScoreGroups(state_, observation_, logits_);
+    LogSoftmax(logits_);
+    std::size_t taken = choose_group(observation_, std::span<const float>(logits_));
+    const std::int32_t group = Take(taken, index, -1, recorded ? &batch->groups : nullptr, trajectory);
+
+    const std::int32_t settled = group >= 0 ? group : choose_group.Forced();
+    ObserveDevices(state_, settled, observation_);
+    logits_.resize(observation_.size());
+    policy_->ScoreDevices(state_, settled, observation_, logits_);
+    LogSoftmax(logits_);
+    taken = choose_device(observation_, std::span<const float>(logits_));
+    const std::int32_t device = Take(taken, index, settled, recorded ? &batch->devices : nullptr, trajectory);
+    trajectory.actions.push_back({settled, device});
+    state_.Append(trajectory.actions.back());
+    drawn_[static_cast<std::size_t>(settled)] = 1;
+    trajectory.log_backward += LogRemoval(settled);
+  }
+
+  // Places a group where the plan has it, or where a colocation drawn in the window leaves it.
+  void Follow(const Assignment& plan, std::int32_t group, Trajectory& trajectory) {
+    std::int32_t device = plan.placement[static_cast<std::size_t>(group)];
+    if (!state_.MayRun(group, device)) {
+      device = 0;
+      while (!state_.MayRun(group, device)) ++device;
+    }
+    trajectory.actions.push_back({group, device});
+    state_.Append(trajectory.actions.back());
+  }
+
+  Trajectory Finish(Trajectory trajectory) {
+    trajectory.assignment = state_.assignment();
+    trajectory.makespan = state_.makespan();
+    for (const Action& action : trajectory.actions) drawn_[static_cast<std::size_t>(action.group)] = 0;
+    return trajectory;
+  }
+
+  // Log P_B of one of the removable groups. What a window keeps was never drawn, so it cannot be removed.
   double LogRemoval(std::int32_t group) {
     const std::span<const std::int32_t> removable = state_.removable();
     logits_.resize(removable.size());
-    if (!policy_->ScoreRemovals(state_, logits_)) return -std::log(static_cast<double>(removable.size()));
+    const bool learned = policy_->ScoreRemovals(state_, logits_);
+    std::size_t drawn = 0;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < removable.size(); ++i) {
+      if (drawn_[static_cast<std::size_t>(removable[i])] == 0) continue;
+      if (removable[i] == group) at = drawn;
+      logits_[drawn++] = logits_[i];
+    }
+    if (!learned) return -std::log(static_cast<double>(drawn));
+    logits_.resize(drawn);
     LogSoftmax(logits_);
-    const auto at = std::find(removable.begin(), removable.end(), group) - removable.begin();
-    return static_cast<double>(logits_[static_cast<std::size_t>(at)]);
+    return static_cast<double>(logits_[at]);
   }
 
   // Records the taken choice and returns it; -1 if it was not on offer.
@@ -83,6 +129,7 @@ class Walker {
   double recorded_share_;
   Observation observation_;
   std::vector<float> logits_;
+  std::vector<std::uint8_t> drawn_;  // by group: placed by the policy in this walk
 };
 
 // Draws choices from the policy.
@@ -155,23 +202,16 @@ std::vector<Trajectory> WalkAll(const Environment& environment, const PreparedPo
 
 constexpr std::uint64_t kRecordingStream = 1;
 
-// Draws trajectories. Trajectory i starts with the actions of begun(i).
-template <typename Begun>
-std::vector<Trajectory> DrawAll(const Environment& environment, const PreparedPolicy& policy, int count,
-                                const SamplerOptions& options, const Random& random, StepBatch* batch, Begun begun) {
-  return WalkAll(environment, policy, count, options, batch,
-                 [&options, &random, &begun](Walker& walker, int i, StepBatch* own) {
-                   Random stream = random.Fork(static_cast<std::uint64_t>(options.first + i));
-                   const Drawing drawing(options, stream);
-                   return walker.Walk(i, begun(i), stream.Fork(kRecordingStream), own, drawing, drawing);
-                 });
-}
-
 }  // namespace
 
 std::vector<Trajectory> SampleTrajectories(const Environment& environment, const PreparedPolicy& policy, int count,
                                            const SamplerOptions& options, const Random& random, StepBatch* batch) {
-  return DrawAll(environment, policy, count, options, random, batch, [](int) { return std::span<const Action>(); });
+  return WalkAll(environment, policy, count, options, batch,
+                 [&options, &random](Walker& walker, int i, StepBatch* own) {
+                   Random stream = random.Fork(static_cast<std::uint64_t>(options.first + i));
+                   const Drawing drawing(options, stream);
+                   return walker.Walk(i, stream.Fork(kRecordingStream), own, drawing, drawing);
+                 });
 }
 
 std::vector<Trajectory> RescoreTrajectories(const Environment& environment, const PreparedPolicy& policy,
@@ -180,21 +220,25 @@ std::vector<Trajectory> RescoreTrajectories(const Environment& environment, cons
   return WalkAll(environment, policy, static_cast<int>(actions.size()), options, batch,
                  [&actions, &random](Walker& walker, int i, StepBatch* own) {
                    const std::vector<Action>& followed = actions[static_cast<std::size_t>(i)];
-                   return walker.Walk(i, {}, random.Fork(static_cast<std::uint64_t>(i)).Fork(kRecordingStream), own,
+                   return walker.Walk(i, random.Fork(static_cast<std::uint64_t>(i)).Fork(kRecordingStream), own,
                                       Following<&Action::group>(followed), Following<&Action::device>(followed));
                  });
 }
 
-std::vector<Trajectory> ContinueTrajectories(const Environment& environment, const PreparedPolicy& policy,
-                                             const std::vector<std::vector<Action>>& begun,
-                                             const SamplerOptions& options, const Random& random) {
-  return DrawAll(environment, policy, static_cast<int>(begun.size()), options, random, nullptr,
-                 [&begun](int i) { return std::span<const Action>(begun[static_cast<std::size_t>(i)]); });
+std::vector<Trajectory> RedrawWindows(const Environment& environment, const PreparedPolicy& policy,
+                                      const Assignment& plan, const std::vector<Window>& windows,
+                                      const SamplerOptions& options, const Random& random, StepBatch* batch) {
+  return WalkAll(environment, policy, static_cast<int>(windows.size()), options, batch,
+                 [&](Walker& walker, int i, StepBatch* own) {
+                   Random stream = random.Fork(static_cast<std::uint64_t>(options.first + i));
+                   return walker.WalkWindow(i, plan, windows[static_cast<std::size_t>(i)],
+                                            stream.Fork(kRecordingStream), own, Drawing(options, stream));
+                 });
 }
 
 Trajectory GreedyTrajectory(const Environment& environment, const PreparedPolicy& policy) {
   Walker walker(environment, policy, 0);
-  return walker.Walk(0, {}, Random(0), nullptr, TakingTheMostLikely(), TakingTheMostLikely());
+  return walker.Walk(0, Random(0), nullptr, TakingTheMostLikely(), TakingTheMostLikely());
 }
 
 }  // namespace millrace

@@ -7,6 +7,7 @@
 #include "millrace/gflownet/environment/environment.h"
 #include "millrace/gflownet/policy/policy.h"
 #include "millrace/gflownet/sampling/step_batch.h"
+#include "millrace/gflownet/sampling/window.h"
 #include "millrace/plan/plan.h"
 #include "millrace/random/random.h"
 
@@ -41,12 +42,13 @@ std::vector<Trajectory> RescoreTrajectories(const Environment& environment, cons
                                             const std::vector<std::vector<Action>>& actions,
                                             const SamplerOptions& options, const Random& random, StepBatch* batch);
 
-// Continues given beginnings: trajectory i takes the actions of begun[i], which must be possible in this order, and
-// then those that the policy draws from random.Fork(first + i). Its log_forward and log_backward are those of the drawn
-// actions alone. Records no steps.
-std::vector<Trajectory> ContinueTrajectories(const Environment& environment, const PreparedPolicy& policy,
-                                             const std::vector<std::vector<Action>>& begun,
-                                             const SamplerOptions& options, const Random& random);
+// Draws windows of a plan anew, one a trajectory, each by itself: its first steps are the plan's, then the policy draws
+// from random.Fork(first + i), and what is left to place follows in the plan's order, each group on the plan's device (a
+// colocation that the window has moved stays together). A window is a decision process of its own, whose states begin
+// with the kept steps and which ends with its last step: log_forward and log_backward are those of the drawn steps.
+std::vector<Trajectory> RedrawWindows(const Environment& environment, const PreparedPolicy& policy,
+                                      const Assignment& plan, const std::vector<Window>& windows,
+                                      const SamplerOptions& options, const Random& random, StepBatch* batch);
 
 // The plan of the most likely choices.
 Trajectory GreedyTrajectory(const Environment& environment, const PreparedPolicy& policy);

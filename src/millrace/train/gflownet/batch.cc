@@ -10,19 +10,20 @@
 namespace millrace {
 namespace {
 
-SamplerOptions Sampler(const Environment& environment, std::size_t trajectories, const BatchSettings& settings) {
+// `drawn` is how many steps of a trajectory the policy draws.
+SamplerOptions Sampler(int drawn, std::size_t trajectories, const BatchSettings& settings) {
   if (settings.states) return {.epsilon = settings.epsilon, .recorded_share = 1};
-  const double steps = static_cast<double>(trajectories) * environment.num_groups();
+  const double steps = static_cast<double>(trajectories) * drawn;
   return {.epsilon = settings.epsilon,
           .recorded_share = std::min(settings.recorded_share, settings.most_recorded_steps / steps)};
 }
 
 // All of the batch but its steps and states.
-void Fill(const Environment& environment, const std::vector<Trajectory>& trajectories, double temperature,
+void Fill(const Environment& environment, const std::vector<Trajectory>& trajectories, int drawn, double temperature,
           double recorded_share, RewardForm reward, TrajectoryBatch& batch) {
   batch.graph = MakeGraphFeatures(environment);
   batch.temperature = temperature;
-  batch.sampled.num_groups = environment.num_groups();
+  batch.sampled.drawn_steps = drawn;
   batch.sampled.recorded_share = recorded_share;
   double sum = 0;
   double best = trajectories.front().makespan;
@@ -42,12 +43,14 @@ void Fill(const Environment& environment, const std::vector<Trajectory>& traject
 
 std::vector<Trajectory> SampleBatch(const Environment& environment, const PreparedPolicy& policy, double temperature,
                                     const BatchSettings& settings, const Random& random, TrajectoryBatch& batch) {
-  const SamplerOptions sampler = Sampler(environment, static_cast<std::size_t>(settings.trajectories), settings);
+  const SamplerOptions sampler =
+      Sampler(environment.num_groups(), static_cast<std::size_t>(settings.trajectories), settings);
   // Encoding a state is dear, and trajectories share their first ones.
   const std::unique_ptr<PreparedPolicy> remembering = settings.states ? Remembering(policy) : nullptr;
   std::vector<Trajectory> trajectories = SampleTrajectories(environment, remembering ? *remembering : policy,
                                                             settings.trajectories, sampler, random, &batch.steps);
-  Fill(environment, trajectories, temperature, sampler.recorded_share, settings.reward, batch);
+  Fill(environment, trajectories, environment.num_groups(), temperature, sampler.recorded_share, settings.reward,
+       batch);
   if (settings.states) {
     std::vector<std::vector<Action>> actions;
     actions.reserve(trajectories.size());
@@ -57,12 +60,25 @@ std::vector<Trajectory> SampleBatch(const Environment& environment, const Prepar
   return trajectories;
 }
 
+std::vector<Trajectory> SampleWindowBatch(const Environment& environment, const PreparedPolicy& policy,
+                                          double temperature, const BatchSettings& settings, const Assignment& plan,
+                                          Window window, const Random& random, TrajectoryBatch& batch) {
+  const int drawn =
+      static_cast<int>(std::min(window.steps, static_cast<std::size_t>(environment.num_groups()) - window.begin));
+  const auto count = static_cast<std::size_t>(settings.trajectories);
+  const SamplerOptions sampler = Sampler(drawn, count, settings);
+  std::vector<Trajectory> trajectories =
+      RedrawWindows(environment, policy, plan, std::vector<Window>(count, window), sampler, random, &batch.steps);
+  Fill(environment, trajectories, drawn, temperature, sampler.recorded_share, settings.reward, batch);
+  return trajectories;
+}
+
 void MakeDemonstrationBatch(const Environment& environment, const PreparedPolicy& policy, double temperature,
                             const std::vector<std::vector<Action>>& actions, const BatchSettings& settings,
                             const Random& random, TrajectoryBatch& batch) {
-  const SamplerOptions sampler = Sampler(environment, actions.size(), settings);
-  Fill(environment, RescoreTrajectories(environment, policy, actions, sampler, random, &batch.steps), temperature,
-       sampler.recorded_share, settings.reward, batch);
+  const SamplerOptions sampler = Sampler(environment.num_groups(), actions.size(), settings);
+  Fill(environment, RescoreTrajectories(environment, policy, actions, sampler, random, &batch.steps),
+       environment.num_groups(), temperature, sampler.recorded_share, settings.reward, batch);
   if (settings.states) batch.states = RecordStates(environment, actions, settings.removals);
   batch.demonstration = true;
 }

@@ -40,6 +40,12 @@ struct TrajectoryBatch {
 std::vector<Trajectory> SampleBatch(const Environment& environment, const PreparedPolicy& policy, double temperature,
                                     const BatchSettings& settings, const Random& random, TrajectoryBatch& batch);
 
+// The same with draws of one window of the plan, which is a problem of its own: its steps are all that the batch knows.
+// Networks that encode states are not trained by windows.
+std::vector<Trajectory> SampleWindowBatch(const Environment& environment, const PreparedPolicy& policy,
+                                          double temperature, const BatchSettings& settings, const Assignment& plan,
+                                          Window window, const Random& random, TrajectoryBatch& batch);
+
 // A batch of given ways to build plans, at least one. `settings.trajectories` and `epsilon` do not matter.
 void MakeDemonstrationBatch(const Environment& environment, const PreparedPolicy& policy, double temperature,
                             const std::vector<std::vector<Action>>& actions, const BatchSettings& settings,

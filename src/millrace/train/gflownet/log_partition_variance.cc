@@ -8,7 +8,9 @@
 //
 // d Var / d log P_F of trajectory i = -2 (zeta_i - mean) / (count - 1). At low reward temperatures a few trajectories
 // would own that sum, so the difference is divided by the batch's standard deviation and cut off: every problem then
-// pulls with the same strength, whatever its size and temperature, and the same trajectories leave it at rest.
+// pulls with the same strength, whatever its size and temperature, and the same trajectories leave it at rest. Where
+// trajectories hardly differ in reward, zeta differs by the policy's own chances alone. That is no news worth as much
+// as the others', so there is a least deviation.
 namespace millrace {
 namespace {
 
@@ -22,7 +24,7 @@ class LogPartitionVariance : public Objective {
     std::vector<double> zeta(sampled.log_reward.size());
     for (std::size_t i = 0; i < zeta.size(); ++i)
       zeta[i] = sampled.log_reward[i] + sampled.log_backward[i] - sampled.log_forward[i];
-    const PartitionVariance variance = VarianceOf(zeta, settings_.weight_limit, sampled.num_groups);
+    const PartitionVariance variance = VarianceOf(zeta, settings_, sampled.drawn_steps);
     Derivative derivative = SpreadOverSteps(sampled, variance.by_forward);
     SpreadOverRemovals(sampled, predicted, variance.by_forward, derivative);
     derivative.loss = variance.loss;
@@ -35,7 +37,7 @@ class LogPartitionVariance : public Objective {
 
 }  // namespace
 
-PartitionVariance VarianceOf(const std::vector<double>& zeta, double weight_limit, int steps) {
+PartitionVariance VarianceOf(const std::vector<double>& zeta, const ObjectiveSettings& settings, int steps) {
   const std::size_t count = zeta.size();
   double mean = 0;
   for (const double value : zeta) mean += value / static_cast<double>(count);
@@ -43,8 +45,8 @@ PartitionVariance VarianceOf(const std::vector<double>& zeta, double weight_limi
   PartitionVariance variance;
   for (const double value : zeta) variance.loss += (value - mean) * (value - mean) / others;
   variance.by_forward.resize(count);
-  if (weight_limit > 0) {
-    const std::vector<double> weights = Normalise(zeta, weight_limit);
+  if (settings.weight_limit > 0) {
+    const std::vector<double> weights = Normalise(zeta, settings.weight_limit, settings.least_deviation);
     const double all_steps = static_cast<double>(count) * steps;
     for (std::size_t i = 0; i < count; ++i) variance.by_forward[i] = -weights[i] / all_steps;
   } else {

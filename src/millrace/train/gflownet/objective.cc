@@ -35,6 +35,9 @@ SettingsTable TableOf(ObjectiveSettings& s) {
   return {
       {"weight_limit", &s.weight_limit, Between(0, 1e9),
        "most that a trajectory's normalised weight may be, either way; 0: not normalised and no limit"},
+      {"least_deviation", &s.least_deviation, Between(0, 1e9),
+       "nats by which log_partition_variance divides where trajectories differ by less: those that hardly differ say "
+       "little then"},
       {"ratio_limit", &s.ratio_limit, Between(1e-6, 1), "ppo: how far a step's probability may move"},
       {"passes", &s.passes, Between(1, 1000), "ppo: gradient steps over the same trajectories"},
       {"entropy_bonus", &s.entropy_bonus, Between(0, 1e6), "ppo: bonus for entropy at the start; it falls linearly"},
@@ -71,7 +74,7 @@ void SpreadOverRemovals(const SampledTrajectories& sampled, const Predicted& pre
   for (float& value : derivative.removals) value = -value;
 }
 
-std::vector<double> Normalise(const std::vector<double>& values, double limit) {
+std::vector<double> Normalise(const std::vector<double>& values, double limit, double least) {
   const double count = static_cast<double>(values.size());
   double mean = 0;
   for (const double value : values) mean += value / count;
@@ -81,7 +84,8 @@ std::vector<double> Normalise(const std::vector<double>& values, double limit) {
   std::vector<double> out(values.size(), 0);
   // Equal values differ by rounding alone, which is no signal.
   if (deviation <= 1e-9 * (1 + std::abs(mean))) return out;
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::clamp((values[i] - mean) / deviation, -limit, limit);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = std::clamp((values[i] - mean) / std::max(deviation, least), -limit, limit);
   return out;
 }
 

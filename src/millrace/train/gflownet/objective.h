@@ -19,7 +19,7 @@ namespace millrace {
 
 // The trajectories sampled for one problem at one reward temperature. The vectors are by trajectory.
 struct SampledTrajectories {
-  int num_groups = 0;
+  int drawn_steps = 0;  // of each
   double recorded_share = 1;
   std::vector<double> log_reward;
   std::vector<double> log_forward;   // under the policy that sampled them
@@ -48,6 +48,7 @@ struct Derivative {
 // The rows of TableOf say what each means.
 struct ObjectiveSettings {
   double weight_limit = 3;
+  double least_deviation = 0;
   double ratio_limit = 0.2;
   int passes = 3;
   double entropy_bonus = 0.01;
@@ -79,13 +80,13 @@ std::unique_ptr<Objective> MakeLogPartitionVariance(const ObjectiveSettings& set
 std::unique_ptr<Objective> MakeTrajectoryBalance(const ObjectiveSettings& settings);
 std::unique_ptr<Objective> MakePpo(const ObjectiveSettings& settings);
 
-// Log-partition variance: the variance of zeta over trajectories and its derivative by each log P_F. `weight_limit` as
-// in ObjectiveSettings; a trajectory has `steps` steps, which the normalised derivative is divided by.
+// Log-partition variance: the variance of zeta over trajectories and its derivative by each log P_F. A trajectory has
+// `steps` steps, which the normalised derivative is divided by.
 struct PartitionVariance {
   double loss = 0;
   std::vector<double> by_forward;
 };
-PartitionVariance VarianceOf(const std::vector<double>& zeta, double weight_limit, int steps);
+PartitionVariance VarianceOf(const std::vector<double>& zeta, const ObjectiveSettings& settings, int steps);
 
 // The derivative by every recorded choice where each trajectory's whole log P_F has this one.
 Derivative SpreadOverSteps(const SampledTrajectories& sampled, const std::vector<double>& by_trajectory);
@@ -95,7 +96,8 @@ Derivative SpreadOverSteps(const SampledTrajectories& sampled, const std::vector
 void SpreadOverRemovals(const SampledTrajectories& sampled, const Predicted& predicted,
                         const std::vector<double>& by_trajectory, Derivative& derivative);
 
-// Differences from the mean over their standard deviation, cut off at the limit either way; 0 where all are equal.
-std::vector<double> Normalise(const std::vector<double>& values, double limit);
+// Differences from the mean over their standard deviation, or over `least` where that is less, cut off at the limit
+// either way; 0 where all are equal.
+std::vector<double> Normalise(const std::vector<double>& values, double limit, double least = 0);
 
 }  // namespace millrace

@@ -24,7 +24,7 @@ class Ppo : public Objective {
   Derivative Differentiate(const SampledTrajectories& sampled, const Predicted& predicted,
                            double progress) const override {
     const std::vector<double> advantages = Normalise(sampled.log_reward, kAdvantageLimit);
-    const double share = 1 / (static_cast<double>(advantages.size()) * sampled.num_groups * sampled.recorded_share);
+    const double share = 1 / (static_cast<double>(advantages.size()) * sampled.drawn_steps * sampled.recorded_share);
     Derivative derivative;
     derivative.groups = Steps(sampled.steps->groups, predicted.groups, advantages, share, derivative.loss);
     derivative.devices = Steps(sampled.steps->devices, predicted.devices, advantages, share, derivative.loss);

@@ -11,6 +11,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/workloads/random_graph.h"
+#include "millrace/workloads/task_graph.h"
 
 namespace millrace {
 namespace {
@@ -48,6 +49,22 @@ const std::string& DrawFamily(const ProblemSettings& settings, Random& random) {
     if (draw < 0) return family.first;
   }
   return settings.families.back().first;
+}
+
+std::vector<std::string> FamilyNames() {
+  std::vector<std::string> names = RandomFamilyNames();
+  names.insert(names.end(), TaskGraphNames().begin(), TaskGraphNames().end());
+  return names;
+}
+
+ComputationGraph MakeGraph(const std::string& family, const RandomGraphOptions& options) {
+  const std::vector<std::string>& random = RandomFamilyNames();
+  if (std::find(random.begin(), random.end(), family) != random.end()) return MakeRandomGraph(family, options);
+  return MakeTaskGraph(family, {.ops = options.ops,
+                                .ccr = options.ccr,
+                                .seed = options.seed,
+                                .kinds = options.kinds,
+                                .heterogeneity = options.heterogeneity});
 }
 
 // A machine and what its kinds of device are to the ops.
@@ -130,10 +147,10 @@ std::vector<OpId> DrawConnected(const ComputationGraph& graph, int ops, Random& 
 SettingsTable TableOf(ProblemSettings& s) {
   const Allowed share = Between(0, 1);
   return {
-      {"families", &s.families, NotEmpty({.least = 0, .most = 1e6, .words = RandomFamilyNames()}),
-       "random families of graphs, by weight"},
-      {"fewest_ops", &s.fewest_ops, Between(2, 100'000), "fewest ops of a random graph; their number is log-uniform"},
-      {"most_ops", &s.most_ops, From("fewest_ops", s.fewest_ops, 100'000), "most ops of a random graph"},
+      {"families", &s.families, NotEmpty({.least = 0, .most = 1e6, .words = FamilyNames()}),
+       "families of graphs, random ones and task graphs, by weight"},
+      {"fewest_ops", &s.fewest_ops, Between(2, 100'000), "fewest ops of a graph; their number is log-uniform"},
+      {"most_ops", &s.most_ops, From("fewest_ops", s.fewest_ops, 100'000), "most ops of a graph that is drawn whole"},
       {"fewest_devices", &s.fewest_devices, Between(1, 256), "fewest devices; their number is uniform"},
       {"most_devices", &s.most_devices, From("fewest_devices", s.fewest_devices, 256), "most devices"},
       {"one_device_share", &s.one_device_share, share,
@@ -171,7 +188,7 @@ ProblemSource::ProblemSource(ProblemSettings settings, std::vector<ComputationGr
   }
 }
 
-std::unique_ptr<Problem> ProblemSource::Draw(Random& random) const {
+std::unique_ptr<Problem> ProblemSource::Draw(int most_ops, Random& random) const {
   const Host host = DrawHost(settings_, random);
   const double ccr =
       random.Uniform() < settings_.free_share ? 0 : LogUniform(settings_.lowest_ccr, settings_.highest_ccr, random);
@@ -182,13 +199,13 @@ std::unique_ptr<Problem> ProblemSource::Draw(Random& random) const {
   }
   RandomGraphOptions options;
   const std::string& family = DrawFamily(settings_, random);
-  options.ops = LogUniformInteger(settings_.fewest_ops, settings_.most_ops, random);
+  options.ops = LogUniformInteger(settings_.fewest_ops, std::max(settings_.fewest_ops, most_ops), random);
   options.ccr = ccr;
   options.degree = random.Uniform(2, 6);
   options.kinds = host.kinds;
   options.heterogeneity = host.heterogeneity;
   options.seed = random.Next();
-  return std::make_unique<Problem>(MakeRandomGraph(family, options), host.machine);
+  return std::make_unique<Problem>(MakeGraph(family, options), host.machine);
 }
 
 ComputationGraph DrawPiece(const ComputationGraph& graph, int ops, double ccr, const Kinds& kinds, double heterogeneity,

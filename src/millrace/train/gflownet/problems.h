@@ -62,7 +62,9 @@ class ProblemSource {
   // Throws InvalidInput as CheckSettings, and for a real graph without ops.
   explicit ProblemSource(ProblemSettings settings, std::vector<ComputationGraph> graphs = {});
 
-  std::unique_ptr<Problem> Draw(Random& random) const;
+  // A drawn graph has at most `most_ops` ops, a piece of a real one what the settings say.
+  std::unique_ptr<Problem> Draw(int most_ops, Random& random) const;
+  std::unique_ptr<Problem> Draw(Random& random) const { return Draw(settings_.most_ops, random); }
 
  private:
   ProblemSettings settings_;

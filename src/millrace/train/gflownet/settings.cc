@@ -15,6 +15,10 @@ void CheckNetwork(const GFlowNetSettings& s) {
   if (topoformer && s.objective != "log_partition_variance") {
     throw InvalidInput("encoder: topoformer is trained by the objective log_partition_variance alone");
   }
+  if (s.window_share > 0 && topoformer) throw InvalidInput("window_share: the encoder topoformer learns no windows");
+  if (s.window_share > 0 && s.objective == "trajectory_balance") {
+    throw InvalidInput("window_share: trajectory_balance has one log Z a graph, and every window has its own");
+  }
 }
 
 }  // namespace
@@ -39,6 +43,14 @@ SettingsTable TableOf(GFlowNetSettings& s) {
       {"highest_temperature", &s.highest_temperature, From("lowest_temperature", s.lowest_temperature, 1e6),
        "highest reward temperature"},
       {"epsilon", &s.epsilon, share, "share of uniform choice mixed into the policy that samples"},
+      {"window_share", &s.window_share, share,
+       "share of problems of which windows of a plan are drawn, with the rest of the plan as it is"},
+      {"windows", &s.windows, Between(1, 1024), "windows of such a problem, each of the best plan so far"},
+      {"fewest_window_steps", &s.window_sizes.fewest, Between(1, 1 << 16), "fewest steps of a window; log-uniform"},
+      {"most_window_steps", &s.window_sizes.most, From("fewest_window_steps", s.window_sizes.fewest, 1 << 16),
+       "most steps of a window"},
+      {"most_window_ops", &s.most_window_ops, From("fewest_ops", s.problems.fewest_ops, 100'000),
+       "most ops of a graph of which windows are drawn"},
       {"learning_rate", &s.learning_rate, share, "learning rate of Adam at the start; it falls linearly"},
       {"last_learning_rate", &s.last_learning_rate, share, "learning rate of Adam at the end"},
       {"gradient_limit", &s.gradient_limit, Between(0, 1e9), "what the gradient's norm is cut down to; 0: it is not"},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "millrace/gflownet/environment/reward.h"
+#include "millrace/gflownet/sampling/window.h"
 #include "millrace/train/gflownet/objective.h"
 #include "millrace/train/gflownet/problems.h"
 #include "millrace/train/torch/settings_table.h"
@@ -27,6 +28,12 @@ struct GFlowNetSettings {
   double lowest_temperature = 0.02;
   double highest_temperature = 1;
   double epsilon = 0;
+
+  // Problems of a second kind: windows of a plan that the policy has drawn (gflownet/sampling/window.h).
+  double window_share = 0;
+  int windows = 4;
+  WindowSizes window_sizes;
+  int most_window_ops = 2000;
 
   double learning_rate = 1e-3;
   double last_learning_rate = 1e-5;

@@ -3,7 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,6 +16,7 @@
 #include "millrace/gflownet/policy/learned_policy.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/policy/topoformer.h"
+#include "millrace/gflownet/sampling/softmax_temperature.h"
 #include "millrace/plan/hash.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/parallel.h"
@@ -27,6 +30,12 @@ namespace {
 
 // Independent streams of one seed.
 enum TrainingStream : std::uint64_t { kWeights, kDemonstrations, kUpdates };
+
+// Independent streams of one problem.
+enum ProblemStream : std::uint64_t { kPlans, kWindows };
+
+// Plans drawn of a problem whose best is opened in windows.
+constexpr int kPlansBeforeWindows = 4;
 
 double Falling(double from, double to, double progress) { return from + (to - from) * progress; }
 
@@ -97,14 +106,40 @@ class GFlowNetTraining final : public TrainingLoop {
             .removals = settings_.backward == "learned"};
   }
 
-  // The batch of one problem, sampled from the policy.
-  void Sample(const Policy& policy, Random random, TrajectoryBatch& batch) const {
-    const std::unique_ptr<Problem> problem = problems_.Draw(random);
+  // The batches of one problem, sampled from the policy.
+  std::vector<TrajectoryBatch> Sample(const Policy& policy, Random random) const {
+    const bool in_windows = settings_.window_share > 0 && random.Uniform() < settings_.window_share;
+    const std::unique_ptr<Problem> problem =
+        in_windows ? problems_.Draw(settings_.most_window_ops, random) : problems_.Draw(random);
     const Environment& environment = problem->environment();
     const double temperature = LogUniform(settings_.lowest_temperature, settings_.highest_temperature, random);
     BatchSettings how = HowToRecord();
     how.epsilon = settings_.epsilon;
-    SampleBatch(environment, *policy.Prepare(environment, temperature), temperature, how, random, batch);
+    const std::unique_ptr<PreparedPolicy> prepared = policy.Prepare(environment, temperature);
+    if (in_windows) return SampleWindows(environment, *prepared, temperature, how, random);
+    std::vector<TrajectoryBatch> batches(1);
+    SampleBatch(environment, *prepared, temperature, how, random, batches.front());
+    return batches;
+  }
+
+  // Windows of a plan, each of the best plan that the ones before have left.
+  std::vector<TrajectoryBatch> SampleWindows(const Environment& environment, const PreparedPolicy& policy,
+                                             double temperature, const BatchSettings& how, Random random) const {
+    const auto better = [](const Trajectory& a, const Trajectory& b) { return a.makespan < b.makespan; };
+    const auto groups = static_cast<std::size_t>(environment.num_groups());
+    const SamplerOptions sharp{.softmax_temperature = SoftmaxTemperature().Of(environment.num_groups())};
+    std::vector<Trajectory> drawn =
+        SampleTrajectories(environment, policy, kPlansBeforeWindows, sharp, random.Fork(kPlans), nullptr);
+    Trajectory best = *std::min_element(drawn.begin(), drawn.end(), better);
+    std::vector<TrajectoryBatch> batches(static_cast<std::size_t>(settings_.windows));
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const Window window = PlaceWindow(DrawWindowSteps(settings_.window_sizes, groups, random), groups, random);
+      drawn = SampleWindowBatch(environment, policy, temperature, how, best.assignment, window,
+                                random.Fork(kWindows).Fork(i), batches[i]);
+      Trajectory& found = *std::min_element(drawn.begin(), drawn.end(), better);
+      if (better(found, best)) best = std::move(found);
+    }
+    return batches;
   }
 
   // Ways to build a plan to imitate.
@@ -134,16 +169,20 @@ class GFlowNetTraining final : public TrainingLoop {
     const int demonstrations = only_demonstrations ? settings_.graphs_per_update : demonstrated ? 1 : 0;
     const std::unique_ptr<Policy> policy = MakeLearnedPolicy(learner_.weights());
     const Random random = random_.Fork(kUpdates).Fork(static_cast<std::uint64_t>(state().update));
-    std::vector<TrajectoryBatch> batches(static_cast<std::size_t>(sampled + demonstrations));
+    std::vector<std::vector<TrajectoryBatch>> by_problem(static_cast<std::size_t>(sampled + demonstrations));
     RunInParallel(sampled + demonstrations, options_.threads, [&](int i) {
-      TrajectoryBatch& batch = batches[static_cast<std::size_t>(i)];
+      std::vector<TrajectoryBatch>& own = by_problem[static_cast<std::size_t>(i)];
       const Random stream = random.Fork(static_cast<std::uint64_t>(i));
       if (i < sampled) {
-        Sample(*policy, stream, batch);
+        own = Sample(*policy, stream);
       } else {
-        Demonstrate(*policy, stream, batch);
+        own.resize(1);
+        Demonstrate(*policy, stream, own.front());
       }
     });
+    std::vector<TrajectoryBatch> batches;
+    for (std::vector<TrajectoryBatch>& own : by_problem)
+      batches.insert(batches.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
     const double rollout_seconds = clock.Elapsed();
 
     report_ = {};
@@ -154,11 +193,12 @@ class GFlowNetTraining final : public TrainingLoop {
     report_.gradient_norm = result.gradient_norm;
     report_.demonstration_log_probability = result.demonstration_log_probability;
     double plans = 0;
+    const auto batches_sampled = static_cast<double>(batches.size()) - demonstrations;
     for (const TrajectoryBatch& batch : batches) {
       plans += static_cast<double>(batch.sampled.log_reward.size());
       if (batch.demonstration) continue;
-      report_.mean += batch.mean_ratio / sampled;
-      report_.best += batch.best_ratio / sampled;
+      report_.mean += batch.mean_ratio / batches_sampled;
+      report_.best += batch.best_ratio / batches_sampled;
     }
     report_.plans_per_second = plans / rollout_seconds;
     rollout_seconds_ += rollout_seconds;
@@ -179,7 +219,7 @@ class GFlowNetTraining final : public TrainingLoop {
   double Validate(const Weights& average) override {
     scores_ = millrace::Validate(*MakeLearnedPolicy(average), grid_, settings_.validation_temperatures,
                                  settings_.validation_samples, options_.threads);
-    return Overall(scores_).best;
+    return Overall(scores_).resampled;
   }
 
   void ReportValidation(bool kept) override {

@@ -38,7 +38,7 @@ class GFlowNetObserver {
 
 extern const CheckpointKind kGFlowNetCheckpoint;
 
-// Trains to the end and writes the output, and checkpoints on the way. The best score is ValidationScore::best over all
+// Trains to the end and writes the output, and checkpoints on the way. The best score is ValidationScore::resampled over all
 // cells. `resume`: goes on from there, with its settings and seed. Without a time limit the result is a function of
 // settings, seed, start and graphs alone, however often the training was stopped and resumed and at any number of
 // rollout threads.

@@ -36,7 +36,7 @@ class TrajectoryBalance : public Objective {
     for (std::size_t i = 0; i < count; ++i) {
       const double weight =
           limit == 0 ? 2 * residual[i] * share
-                     : (size > 0 ? std::clamp(residual[i] / size, -limit, limit) : 0) * share / sampled.num_groups;
+                     : (size > 0 ? std::clamp(residual[i] / size, -limit, limit) : 0) * share / sampled.drawn_steps;
       by_trajectory[i] = weight;
       by_log_partition += weight;
     }

@@ -19,7 +19,7 @@ Derivative Imitate(const SampledTrajectories& given, const Predicted& predicted,
   for (const float value : predicted.devices) sum += value;
   log_probability = sum / static_cast<double>(std::max<std::size_t>(1, predicted.groups.size()));
   Derivative derivative =
-      SpreadOverSteps(given, std::vector<double>(count, -weight / (static_cast<double>(count) * given.num_groups)));
+      SpreadOverSteps(given, std::vector<double>(count, -weight / (static_cast<double>(count) * given.drawn_steps)));
   derivative.removals.assign(predicted.removals.size(), 0);  // a demonstration says nothing of P_B
   return derivative;
 }

@@ -27,6 +27,7 @@ struct ValidationScore {
   double best = 0;       // of the samples
   double mean = 0;       // makespan of the samples
   double greedy = 0;     // the most likely plan
+  double resampled = 0;  // best of window resampling with as many samples: what ships
   double wins = 0;       // share of the problems where the best beats HEFT
   double different = 0;  // share of the samples that are different plans (gflownet/sampling/plan_set.h)
   double distance = 0;   // ChainEditDistance of a sample to the next
@@ -36,7 +37,7 @@ struct ValidationScore {
 std::vector<ValidationScore> Validate(const Policy& policy, const std::vector<ValidationCell>& grid,
                                       const std::vector<double>& temperatures, int samples, int threads);
 
-// The score over all problems at the temperature where its best is best.
+// The score over all problems at the temperature where resampling does best.
 const ValidationScore& Overall(const std::vector<ValidationScore>& scores);
 
 }  // namespace millrace

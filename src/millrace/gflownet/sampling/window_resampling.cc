@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/gflownet/sampling/window_resampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "millrace/gflownet/sampling/sampler.h"
+#include "millrace/planning/best_of.h"
+#include "millrace/planning/deadline.h"
+#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/timeline.h"
+
+namespace millrace {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+class WindowResampling final : public Planner {
+ public:
+  WindowResampling(PlannerTraits traits, std::shared_ptr<const Planner> planner, std::shared_ptr<const Policy> policy,
+                   const WindowResamplingOptions& options)
+      : Planner(std::move(traits)), planner_(std::move(planner)), policy_(std::move(policy)), options_(options) {}
+
+  std::int64_t SamplesFor(const PlanningProblem& problem, std::int64_t wanted) const override {
+    return SampledPlansFor(problem, wanted);
+  }
+
+  void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
+               const Offer& offer) const override {
+    const CostedGraph& costed = problem.costed();
+    const Deadline whole(budget.seconds);
+    Budget drawing = budget;
+    drawing.samples = std::llround(std::ceil(options_.drawn_share * static_cast<double>(budget.samples)));
+    if (budget.seconds) drawing.seconds = options_.drawn_share * *budget.seconds;
+    RatedAssignment best{{}, kNone};
+    Simulator simulator(costed);
+    Random first = random.Fork(kFirst);
+    planner_->Propose(problem, drawing, first, [&](ProposedPlan plan) {
+      const double makespan = simulator.Makespan(plan.assignment);
+      if (makespan < best.makespan && FitsInMemory(costed, plan.assignment)) best = {plan.assignment, makespan};
+      offer(std::move(plan));
+    });
+    if (best.assignment.sequence.empty()) return;
+    Improve(costed, budget.samples - drawing.samples, whole, random, offer, best);
+  }
+
+ private:
+  // Independent streams of one generator.
+  enum Stream : std::uint64_t { kFirst, kPlaces, kAnew };
+
+  // Offers so many plans, each for as many steps of the policy as a whole plan takes, spent on windows of the best one.
+  void Improve(const CostedGraph& costed, std::int64_t plans, const Deadline& deadline, const Random& random,
+               const Offer& offer, RatedAssignment& best) const {
+    const Environment environment(costed);
+    const auto groups = static_cast<std::size_t>(costed.num_groups);
+    std::vector<std::unique_ptr<PreparedPolicy>> prepared(options_.reward_temperatures.size());
+    SamplerOptions sampling{.threads = options_.threads};
+    Random places = random.Fork(kPlaces);
+    const Random anew = random.Fork(kAnew);
+    std::vector<Window> windows;
+    std::size_t steps = 0;  // since the last offer
+    RatedAssignment offered{{}, kNone};
+    for (std::int64_t round = 0; plans > 0 && !deadline.Passed(); ++round) {
+      // One number of steps for all windows of a round, so that threads have equal work.
+      const std::size_t length = DrawWindowSteps(options_.windows, groups, places);
+      const std::size_t left = static_cast<std::size_t>(plans) * groups - steps;
+      windows.clear();
+      for (std::size_t planned = 0; static_cast<int>(windows.size()) < options_.round && planned < left;) {
+        windows.push_back(PlaceWindow(length, groups, places));
+        planned += windows.back().steps;
+      }
+      const std::size_t level = static_cast<std::size_t>(round) % prepared.size();
+      // The policy is prepared when it is first used: on a large graph that costs as much as drawing some plans.
+      if (!prepared[level]) prepared[level] = policy_->Prepare(environment, options_.reward_temperatures[level]);
+      sampling.softmax_temperature = options_.softmax_temperature.Of(static_cast<int>(length));
+      const Assignment opened = best.assignment;
+      std::vector<Trajectory> drawn =
+          RedrawWindows(environment, *prepared[level], opened, windows, sampling, anew, nullptr);
+      sampling.first += static_cast<std::int64_t>(windows.size());
+      for (std::size_t i = 0; i < drawn.size(); ++i) {
+        // A plan that is as good takes the best one's place, too: many share a makespan, and some can be left for better.
+        if (drawn[i].makespan <= best.makespan && FitsInMemory(costed, drawn[i].assignment)) {
+          best = {drawn[i].assignment, drawn[i].makespan};
+          offered = best;
+        } else if (drawn[i].makespan < offered.makespan && offered.makespan > best.makespan) {
+          offered = {std::move(drawn[i].assignment), drawn[i].makespan};
+        }
+        steps += windows[i].steps;
+        if (steps < groups) continue;
+        offer(std::exchange(offered, {{}, kNone}).assignment);
+        steps -= groups;
+        --plans;
+      }
+    }
+    if (plans > 0 && !offered.assignment.sequence.empty()) offer(std::move(offered.assignment));  // time is up
+  }
+
+  std::shared_ptr<const Planner> planner_;
+  std::shared_ptr<const Policy> policy_;
+  WindowResamplingOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Planner> MakeWindowResampling(PlannerTraits traits, std::shared_ptr<const Planner> planner,
+                                              std::shared_ptr<const Policy> policy,
+                                              const WindowResamplingOptions& options) {
+  return std::make_unique<WindowResampling>(std::move(traits), std::move(planner), std::move(policy), options);
+}
+
+}  // namespace millrace

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/gflownet/sampling/window_resampling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "millrace/gflownet/sampling/sampling_planner.h"
+#include "millrace/heuristics/heuristics.h"
+#include "millrace/plan/verify.h"
+#include "millrace/simulate/timeline.h"
+#include "tests/gflownet/environment/random_environment.h"
+#include "tests/reference/offers.h"
+
+namespace millrace {
+namespace {
+
+using testing::EnvironmentProblem;
+using testing::Offers;
+
+std::unique_ptr<Planner> Drawn() { return MakeSamplingPlanner({.name = "drawn"}, MakeUniformPolicy(), {}); }
+
+std::unique_ptr<Planner> Resampled(const WindowResamplingOptions& options,
+                                   std::shared_ptr<const Planner> source = Drawn()) {
+  return MakeWindowResampling({.name = "resampled"}, std::move(source), MakeUniformPolicy(), options);
+}
+
+TEST(WindowResampling, OffersAsManyValidPlansAsAskedForTheSameAtAnyNumberOfThreads) {
+  int better = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    const EnvironmentProblem problem(random, {});
+    Simulator simulator(problem.costed);
+    Budget budget;
+    budget.samples = 11;
+    WindowResamplingOptions options;
+    const std::vector<Assignment> offers = Offers(*Resampled(options), problem.costed, budget, Random(1));
+    ASSERT_EQ(offers.size(), 11u);
+    double least_drawn = simulator.Makespan(offers.front());
+    for (std::size_t i = 0; i < offers.size(); ++i) {
+      EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, problem.PlanOf(offers[i])), std::nullopt);
+      const double makespan = simulator.Makespan(offers[i]);
+      if (i < 6) least_drawn = std::min(least_drawn, makespan);
+      better += i >= 6 && makespan < least_drawn;
+    }
+    options.threads = 3;
+    EXPECT_EQ(Offers(*Resampled(options), problem.costed, budget, Random(1)), offers);
+  }
+  EXPECT_GT(better, 40);  // of 200 that windows have made
+}
+
+TEST(WindowResampling, OffersTheOtherPlannersPlansFirst) {
+  Random random(3);
+  const EnvironmentProblem problem(random, {});
+  WindowResamplingOptions options;
+  Budget budget;
+  budget.samples = 1;
+  const auto list = [] { return MakeHeuristic("list"); };
+  const std::vector<Assignment> offers = Offers(*Resampled(options, list()), problem.costed, budget, Random(1));
+  EXPECT_EQ(offers, Offers(*list(), problem.costed, budget, Random(1)));  // nothing is left for windows
+
+  budget.samples = 8;
+  const std::vector<Assignment> more = Offers(*Resampled(options, list()), problem.costed, budget, Random(1));
+  EXPECT_EQ(more.size(), 5u);  // one plan of the list, four for windows
+  EXPECT_EQ(more.front(), offers.front());
+}
+
+// Counts the steps that are drawn of a uniform policy.
+class CountingPolicy final : public Policy {
+ public:
+  explicit CountingPolicy(std::int64_t& steps) : steps_(steps) {}
+  std::string name() const override { return "counting"; }
+  std::unique_ptr<PreparedPolicy> Prepare(const Environment&, double) const override {
+    return std::make_unique<Prepared>(steps_);
+  }
+
+ private:
+  class Prepared final : public PreparedPolicy {
+   public:
+    explicit Prepared(std::int64_t& steps) : steps_(steps) {}
+    void ScoreGroups(const State&, const Observation&, std::span<float> logits) override {
+      ++steps_;
+      std::fill(logits.begin(), logits.end(), 0.0F);
+    }
+    void ScoreDevices(const State&, int, const Observation&, std::span<float> logits) override {
+      std::fill(logits.begin(), logits.end(), 0.0F);
+    }
+    std::unique_ptr<PreparedPolicy> Clone() const override { return std::make_unique<Prepared>(steps_); }
+
+   private:
+    std::int64_t& steps_;
+  };
+
+  std::int64_t& steps_;
+};
+
+TEST(WindowResampling, TakesAsManyStepsOfThePolicyAsWholePlansWould) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    const EnvironmentProblem problem(random, {});
+    std::int64_t steps = 0;
+    const auto policy = std::make_shared<CountingPolicy>(steps);
+    Budget budget;
+    budget.samples = 20;
+    WindowResamplingOptions options;
+    Offers(
+        *MakeWindowResampling({.name = "counted"}, MakeSamplingPlanner({.name = "drawn"}, policy, {}), policy, options),
+        problem.costed, budget, Random(1));
+    EXPECT_GE(steps, 20 * problem.costed.num_groups);
+    EXPECT_LT(steps, 20 * problem.costed.num_groups + options.windows.most);
+  }
+}
+
+TEST(WindowResampling, EveryStepOfAPlanIsInAsManyWindows) {
+  Random random(5);
+  std::vector<int> times(40, 0);
+  const int windows = 40'000;
+  for (int i = 0; i < windows; ++i) {
+    const Window window = PlaceWindow(8, times.size(), random);
+    ASSERT_GE(window.steps, 1u);
+    ASSERT_LE(window.begin + window.steps, times.size());
+    for (std::size_t step = window.begin; step < window.begin + window.steps; ++step) ++times[step];
+  }
+  const double expected = windows * 8.0 / 47;
+  for (const int count : times) EXPECT_NEAR(count, expected, 6 * std::sqrt(expected));
+}
+
+TEST(WindowResampling, BeatsAsManyIndependentDraws) {
+  int better = 0, worse = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    const EnvironmentProblem problem(random, {});
+    Simulator simulator(problem.costed);
+    Budget budget;
+    budget.samples = 64;
+    const auto best_of = [&](const Planner& source) {
+      double least = 0;
+      for (const Assignment& offered : Offers(source, problem.costed, budget, Random(1))) {
+        const double makespan = simulator.Makespan(offered);
+        if (least == 0 || makespan < least) least = makespan;
+      }
+      return least;
+    };
+    const double resampled = best_of(*Resampled({}));
+    const double drawn = best_of(*Drawn());
+    better += resampled < drawn;
+    worse += resampled > drawn;
+  }
+  EXPECT_GT(better, 2 * worse);
+}
+
+TEST(WindowResampling, ANothingToPlanStaysOne) {
+  const CostedGraph nothing;
+  Budget budget;
+  budget.samples = 10;
+  EXPECT_EQ(Offers(*Resampled({}), nothing, budget, Random(1)).size(), 1u);
+}
+
+}  // namespace
+}  // namespace millrace
