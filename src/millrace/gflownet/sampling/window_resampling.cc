@@ -63,15 +63,18 @@ class WindowResampling final : public Planner {
     const Random anew = random.Fork(kAnew);
     std::vector<Window> windows;
     std::size_t steps = 0;  // since the last offer
+    double suffix_steps = 0, window_steps = 0;
     RatedAssignment offered{{}, kNone};
     for (std::int64_t round = 0; plans > 0 && !deadline.Passed(); ++round) {
-      // One number of steps for all windows of a round, so that threads have equal work.
-      const std::size_t length = DrawWindowSteps(options_.windows, groups, places);
       const std::size_t left = static_cast<std::size_t>(plans) * groups - steps;
+      const bool suffixes = suffix_steps <= options_.suffix_share * (suffix_steps + window_steps);
+      const std::size_t length = suffixes ? groups : DrawWindowSteps(options_.windows, groups, places);
       windows.clear();
       for (std::size_t planned = 0; static_cast<int>(windows.size()) < options_.round && planned < left;) {
-        windows.push_back(PlaceWindow(length, groups, places));
+        windows.push_back(suffixes ? SuffixOf(groups, places) : PlaceWindow(length, groups, places));
+        windows.back().steps = std::min(windows.back().steps, left - planned);
         planned += windows.back().steps;
+        (suffixes ? suffix_steps : window_steps) += static_cast<double>(windows.back().steps);
       }
       const std::size_t level = static_cast<std::size_t>(round) % prepared.size();
       // The policy is prepared when it is first used: on a large graph that costs as much as drawing some plans.
@@ -97,6 +100,11 @@ class WindowResampling final : public Planner {
       }
     }
     if (plans > 0 && !offered.assignment.sequence.empty()) offer(std::move(offered.assignment));  // time is up
+  }
+
+  static Window SuffixOf(std::size_t groups, Random& places) {
+    const std::size_t begin = places.Below(groups);
+    return {begin, groups - begin};
   }
 
   std::shared_ptr<const Planner> planner_;

@@ -23,7 +23,8 @@ struct WindowResamplingOptions {
   SoftmaxTemperature softmax_temperature;                                                  // of windows, by their steps
   double drawn_share = 0.5;  // of the steps, and of the seconds if they are limited: whole plans
   WindowSizes windows;
-  int round = 8;  // windows drawn of one best plan before another may take its place
+  double suffix_share = 0.5;  // of the other steps: windows that reach to the plan's end, wherever they begin
+  int round = 8;              // windows drawn of one best plan before another may take its place
   int threads = 1;
 };
 
