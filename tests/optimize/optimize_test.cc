@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,6 +161,27 @@ TEST(Optimize, NamesWhatIsAtWorkAndNeverGoesBack) {
   }
 }
 
+TEST(Optimize, SearchesOnWhereTimeIsLimitedAndTheProxyIsTheTarget) {
+  const auto stages = [](const std::string& target, Proxy proxy, std::optional<double> limit) {
+    OptimizeOptions options = On(target);
+    options.proxy = proxy;
+    options.time_limit = limit;
+    std::set<std::string> told;
+    Optimize(Layered(60, 5, 13), kFour, ShippedPlanners(), options,
+             [&told](const OptimizeStep& step) { told.emplace(step.stage); });
+    return told;
+  };
+  EXPECT_THAT(stages("sim:contention", Proxy::kContended, 2),
+              ::testing::AllOf(::testing::Contains("search on"),
+                               ::testing::Not(::testing::Contains("propose for dearer transfers"))));
+  EXPECT_THAT(stages("sim:contention", Proxy::kLinear, 2),
+              ::testing::AllOf(::testing::Not(::testing::Contains("search on")),
+                               ::testing::Contains("propose for dearer transfers")));
+  EXPECT_THAT(stages("sim:contention", Proxy::kContended, std::nullopt),
+              ::testing::AllOf(::testing::Not(::testing::Contains("search on")),
+                               ::testing::Contains("propose for dearer transfers")));
+}
+
 TEST(Optimize, LeavesOutMethodsThatItsTimeLimitDoesNotAllowAndSaysSo) {
   OptimizeOptions options = On("sim:contention");
   options.time_limit = 1e-3;
@@ -191,8 +213,8 @@ TEST(Optimize, FindsAPlanWithoutAnyOfTheStagesThatHaveANameAndWithoutAllOfThem) 
     left_out.front().push_back(stage.name);
     left_out.push_back({stage.name});
   }
-  EXPECT_THAT(left_out.front(), ::testing::ElementsAre("profile", "finetune", "shared-links", "dearer-transfers",
-                                                       "calibrate", "obvious", "compare"));
+  EXPECT_THAT(left_out.front(), ::testing::ElementsAre("profile", "finetune", "shared-links", "search-on",
+                                                       "dearer-transfers", "calibrate", "obvious", "compare"));
   for (const std::vector<std::string>& without : left_out) {
     OptimizeOptions options = On("sim:contention");
     options.without = without;
@@ -220,7 +242,8 @@ TEST(Optimize, RefusesToLeaveOutAStageThereIsNotAndListsThem) {
           error.what(),
           ::testing::AllOf(
               ::testing::HasSubstr(std::string("'") + name + "'"),
-              ::testing::HasSubstr("profile, finetune, shared-links, dearer-transfers, calibrate, obvious, compare")));
+              ::testing::HasSubstr(
+                  "profile, finetune, shared-links, search-on, dearer-transfers, calibrate, obvious, compare")));
     }
   }
 }

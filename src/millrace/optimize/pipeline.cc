@@ -11,6 +11,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/fusion/greedy_fusion.h"
+#include "millrace/heuristics/heuristics.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/optimize/candidate_list.h"
 #include "millrace/optimize/contended_plans.h"
@@ -18,6 +19,8 @@
 #include "millrace/optimize/judgement.h"
 #include "millrace/optimize/select.h"
 #include "millrace/plan/hash.h"
+#include "millrace/planning/best_of.h"
+#include "millrace/search/anneal.h"
 #include "millrace/search/exact.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/greedy.h"
@@ -28,7 +31,7 @@ namespace millrace {
 namespace {
 
 // Streams of a run's one generator: no two stages, and no two seeds, share one.
-enum Stream : std::uint64_t { kSharedLinks = 1'000'000'000, kGuesses };
+enum Stream : std::uint64_t { kSharedLinks = 1'000'000'000, kGuesses, kSearchOn };
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
@@ -58,13 +61,10 @@ struct Stretch {
   std::string_view stage;
   double begin, end;
 };
-constexpr Stretch kStretches[] = {{"profile", 0, 0.2},
-                                  {"finetune", 0.2, 0.25},
-                                  {"propose", 0.25, 0.7},
-                                  {"propose for shared links", 0.7, 0.8},
-                                  {"propose for dearer transfers", 0.8, 0.85},
-                                  {"measure", 0.85, 0.95},
-                                  {"propose for the corrected proxy", 0.9, 0.95},
+constexpr Stretch kStretches[] = {{"profile", 0, 0.2},     {"finetune", 0.2, 0.25},
+                                  {"propose", 0.25, 0.7},  {"propose for shared links", 0.7, 0.8},
+                                  {"search on", 0.8, 0.8}, {"propose for dearer transfers", 0.8, 0.85},
+                                  {"measure", 0.85, 0.95}, {"propose for the corrected proxy", 0.9, 0.95},
                                   {"compare", 0.95, 1}};
 
 // Nearer to a lower bound than this a plan is as good as any; where the user says how much is to be done, but for
@@ -161,6 +161,28 @@ void Pipeline::TimeALoad() {
   load_seconds_ = kDearer * clock.Elapsed();
   measuring_seconds_ =
       std::min(measuring_seconds_, load_seconds_ * static_cast<double>(options_.top_k + kMostBaselines));
+  proxy_is_target_ = !options_.robust && ProxyIsTarget(costed);
+  if (proxy_is_target_) effort_.pool_share = effort_.shared_links_share = effort_.exact_proxy_share;
+}
+
+bool Pipeline::ProxyIsTarget(const CostedGraph& costed) const {
+  const auto as_predicted = [&](const ProposedPlan& planned) {
+    std::string unused;
+    const std::unique_ptr<LoadedPlan> loaded =
+        TryLoad(*target_, {costed.groups, planned.assignment.placement, planned.assignment.sequence}, &unused);
+    if (loaded == nullptr) return true;  // it does not fit in memory, which says nothing of times
+    const double predicted = Simulator(costed).Makespan(planned.assignment);
+    return std::abs(TryRun(*loaded, &unused).value_or(kCannotRun) - predicted) <= 1e-9 * predicted;
+  };
+  bool same = true;
+  Random random(options_.seed);
+  Budget budget;
+  budget.samples = 2;
+  for (const char* name : {"random", "heft"}) {
+    MakeHeuristic(name)->Propose(PlanningProblem(*proxy_, costed), budget, random,
+                                 [&](ProposedPlan planned) { same = same && as_predicted(planned); });
+  }
+  return same;
 }
 
 // By the proxy, which the target's times are never below where it keeps bounds.
@@ -253,7 +275,8 @@ void Pipeline::Propose() {
   baselines_ = MakeBaselines(pool_, result_.machine);
   guesses_ = FirstGuesses(*proxy_, result_.machine);
   guesses_.erase(guesses_.begin());
-  places_ = Places(options_.top_k, guesses_.size(), !LeftOut("dearer-transfers"), !LeftOut("calibrate"));
+  places_ = Places(options_.top_k, guesses_.size(), !proxy_is_target_ && !LeftOut("dearer-transfers"),
+                   !proxy_is_target_ && !LeftOut("calibrate"));
   if (!options_.methods.empty()) return;
   const std::string left_out = LeftOutForWeights(*planners_);
   if (!left_out.empty()) result_.warnings.push_back(left_out);
@@ -285,6 +308,32 @@ void Pipeline::ProposeForSharedLinks() {
       for_shared_links_.push_back(std::move(candidate));
   }
   for_shared_links_.resize(std::min(for_shared_links_.size(), places_.by_proxy / 2));
+}
+
+void Pipeline::SearchOn() {
+  if (settled_ || !proxy_is_target_ || !options_.methods.empty() || pool_.entries.empty()) return;
+  PoolEntry best = *std::min_element(pool_.entries.begin(), pool_.entries.end(),
+                                     [](const auto& a, const auto& b) { return a.proxy_seconds < b.proxy_seconds; });
+  for (const Candidate& candidate : for_shared_links_) {
+    const PoolFusion* const fusion = FusionOf(candidate);
+    if (fusion != nullptr && candidate.proxy_seconds < best.proxy_seconds) {
+      best = {static_cast<int>(fusion - pool_.fusions.data()),
+              candidate.method,
+              {candidate.plan.placement, candidate.plan.sequence},
+              candidate.proxy_seconds};
+    }
+  }
+  Tell("search on", "anneal", 0);
+  const CostedGraph& costed = pool_.fusions[static_cast<std::size_t>(best.fusion)].costed;
+  Budget budget;
+  budget.seconds = PlanningSeconds(effort_.search_on_share);
+  Random random = Random(options_.seed).Fork(kSearchOn);
+  BestOf found =
+      RunPlanner(*MakeAnnealing(), PlanningProblem(*proxy_, costed).WithStart(best.assignment), budget, random, 1);
+  pool_.proposed += found.offered;
+  if (found.kept.empty() || found.kept.front().makespan >= best.proxy_seconds) return;
+  pool_.entries.push_back(
+      {best.fusion, best.method + "+anneal", std::move(found.kept.front().assignment), found.kept.front().makespan});
 }
 
 void Pipeline::Choose() {

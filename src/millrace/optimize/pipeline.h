@@ -53,6 +53,9 @@ class Pipeline {
   // Placements searched with shared links in mind.
   void ProposeForSharedLinks();
 
+  // Where time is limited and the proxy is what the target computes, annealing goes on from the fastest plan so far.
+  void SearchOn();
+
   // The best of the pool that differ, beside those for shared links.
   void Choose();
 
@@ -91,6 +94,9 @@ class Pipeline {
   // Finds out how long the target takes to make a plan ready.
   void TimeALoad();
 
+  // Does the target take the times that the proxy predicts, for plans with many transfers, too?
+  bool ProxyIsTarget(const CostedGraph& costed) const;
+
   // Is there time for plans under another proxy?
   bool TimeToPlanAgain() const;
 
@@ -124,6 +130,7 @@ class Pipeline {
   Effort effort_;
   double measuring_seconds_ = 0;  // kept for the stages that measure, where time is limited
   double load_seconds_ = 0;       // that a deterministic target takes for a plan, where time is limited
+  bool proxy_is_target_ = false;  // found where time is limited: nothing is kept for what the proxy gets wrong
   double done_ = 0;               // share of the run that was told last
   OptimizeResult result_;
   std::unique_ptr<CostModel> estimate_;  // by the machine's rates

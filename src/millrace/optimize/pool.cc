@@ -26,6 +26,10 @@ constexpr double kMostSlowness = 20;
 // Of a pool's time, what planners that draw nothing may take together.
 constexpr double kFixedShare = 0.4;
 
+// A way of fusing whose fastest plan is so many times as long as that of another gets this share of a search's time.
+constexpr double kBehind = 1.02;
+constexpr double kShareOfBehind = 0.2;
+
 // Of what is left, what the first plan of another planner may be expected to take.
 constexpr double kMostOfTheRest = 0.6;
 
@@ -139,9 +143,24 @@ class PoolMaker {
     }
     double shares = 0;
     for (std::size_t other = t; other < tasks_.size(); ++other)
-      shares += tasks_[other].fixed() ? 0 : tasks_[other].planner->traits().pool_share;
+      shares += tasks_[other].fixed() ? 0 : ShareOf(tasks_[other]);
     if (expected > kMostOfTheRest * left) return -1;
-    return std::max(expected, left * task.planner->traits().pool_share / shares);
+    return std::max(expected, left * ShareOf(task) / shares);
+  }
+
+  // Where time is limited, most of it goes to the ways of fusing that lead.
+  double ShareOf(const Task& task) const {
+    const double share = task.planner->traits().pool_share;
+    if (task.fusion < 0) return share;
+    return FastestOf(task.fusion) > kBehind * fastest_ ? kShareOfBehind * share : share;
+  }
+
+  double FastestOf(int fusion) const {
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const PoolEntry& entry : pool_.entries) {
+      if (entry.fusion == fusion) fastest = std::min(fastest, entry.proxy_seconds);
+    }
+    return fastest;
   }
 
   void NoteTooSlow(const std::string& name) {

@@ -153,6 +153,7 @@ GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vecto
     loaded.graph = row.graph;
     OptimizeOptions options;
     options.target = "sim:contention";
+    options.proxy = Proxy::kContended;  // as all planners of these rows have it
     options.methods = methods;
     options.time_limit = limit;
     options.seed = seed;
