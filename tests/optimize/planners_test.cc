@@ -424,6 +424,32 @@ TEST(Planners, RefuseWeightsThatAreNone) {
   for (const char* name : {"heft", "gflownet-untrained", "go-untrained"}) EXPECT_NE(planners.Make(name), nullptr);
 }
 
+TEST(Planners, RefuseTemperaturesThatWeightsWereNotTrainedAt) {
+  const testing::TemporaryFolder folder;
+  Random random(3);
+  Weights weights = InitialMessagePassingWeights(random);
+  weights.metadata["lowest_temperature"] = "0.004";
+  weights.metadata["highest_temperature"] = "0.06";
+  WriteWeights(folder.Path("trained.safetensors"), weights);
+  const PlannerRegistry planners = MakePlannerRegistry({.gflownet_weights = folder.Path("trained.safetensors")});
+  for (const std::string name : {"gflownet", "gflownet+search", "gflownet+resampling"}) {
+    EXPECT_NE(planners.Make(name, With("temperature", {0.004, 0.06})), nullptr);
+    EXPECT_NE(planners.Make("gflownet-untrained", With("temperature", {50})), nullptr);
+    for (const double wrong : {0.003, 0.07, 50.0}) {
+      try {
+        planners.Make(name, With("temperature", {0.01, wrong}));
+        ADD_FAILURE() << wrong;
+      } catch (const InvalidInput& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("0.004 to 0.06"), HasSubstr(std::to_string(wrong).substr(0, 2))));
+      }
+    }
+  }
+  weights.metadata["highest_temperature"] = "warm";
+  WriteWeights(folder.Path("odd.safetensors"), weights);
+  EXPECT_THROW(MakePlannerRegistry({.gflownet_weights = folder.Path("odd.safetensors")}).Make("gflownet"),
+               InvalidInput);
+}
+
 TEST(Planners, APoolIsMadeOfAllThatSuitAnyGraphAndDifferEnough) {
   std::vector<std::string> left_out;
   const std::vector<std::string> pool = PlannersWithSomeWeights().PoolNames();

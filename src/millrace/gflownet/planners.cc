@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/gflownet/planners.h"
 
+#include <fmt/core.h>
+
 #include <functional>
 #include <future>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "millrace/errors/errors.h"
 #include "millrace/gflownet/policy/learned_policy.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/sampling/sampling_planner.h"
@@ -21,7 +24,30 @@ namespace {
 
 constexpr char kShipped[] = "gflownet.safetensors";
 
-using SharedPolicy = std::shared_future<std::shared_ptr<const Policy>>;
+struct Loaded {
+  std::shared_ptr<const Policy> policy;
+  TemperatureRange temperatures;
+};
+
+using SharedPolicy = std::shared_future<Loaded>;
+
+Loaded Read(const std::string& path) {
+  const Weights weights = ReadWeights(path);
+  try {
+    return {MakeLearnedPolicy(weights), TrainedTemperatures(weights)};
+  } catch (const InvalidInput& error) {
+    throw error.InFile(path);
+  }
+}
+
+void CheckTemperatures(const std::vector<double>& temperatures, const TemperatureRange& trained) {
+  for (const double temperature : temperatures) {
+    if (temperature >= trained.lowest && temperature <= trained.highest) continue;
+    throw InvalidInput(fmt::format(
+        "the reward temperature {:g} is not among those that the weights were trained at: take {:g} to {:g}",
+        temperature, trained.lowest, trained.highest));
+  }
+}
 
 // A policy under a name, with all that its planners have in common.
 struct Family {
@@ -49,21 +75,24 @@ struct Family {
   }
 
   std::vector<double> Temperatures(const PlannerSettings& settings) const {
-    return settings.Several("temperature", SamplingPlannerOptions().reward_temperatures);
+    const std::vector<double> usual = SamplingPlannerOptions().reward_temperatures;
+    std::vector<double> temperatures = settings.Several("temperature", usual);
+    if (temperatures != usual) CheckTemperatures(temperatures, policy.get().temperatures);
+    return temperatures;
   }
 
   std::unique_ptr<Planner> Sampling(const PlannerTraits& traits, const PlannerSettings& settings) const {
     SamplingPlannerOptions options;
     options.threads = threads;
     options.reward_temperatures = Temperatures(settings);
-    return MakeSamplingPlanner(traits, policy.get(), options);
+    return MakeSamplingPlanner(traits, policy.get().policy, options);
   }
 
   std::unique_ptr<Planner> Resampling(const PlannerTraits& traits, const PlannerSettings& settings) const {
     WindowResamplingOptions options;
     options.threads = threads;
     options.reward_temperatures = Temperatures(settings);
-    return MakeWindowResampling(traits, Sampling(traits, settings), policy.get(), options);
+    return MakeWindowResampling(traits, Sampling(traits, settings), policy.get().policy, options);
   }
 
   std::unique_ptr<Planner> Search(const PlannerTraits& traits, const PlannerSettings& settings) const {
@@ -104,9 +133,7 @@ std::shared_ptr<const Policy> UntrainedGFlowNetPolicy() {
 }
 
 void AddGFlowNetPlanners(PlannerRegistry& registry, const std::string& weights, int threads) {
-  const auto read = [weights]() -> std::shared_ptr<const Policy> {
-    return ReadLearnedPolicy(GFlowNetWeightsFile(weights));
-  };
+  const auto read = [weights] { return Read(GFlowNetWeightsFile(weights)); };
   AddFamily(registry, {.name = "gflownet",
                        .weights = "",
                        .policy = std::async(std::launch::deferred, read).share(),
@@ -114,7 +141,11 @@ void AddGFlowNetPlanners(PlannerRegistry& registry, const std::string& weights, 
                        .threads = threads});
   AddFamily(registry, {.name = "gflownet-untrained",
                        .weights = ", with the weights that training starts from",
-                       .policy = std::async(std::launch::deferred, UntrainedGFlowNetPolicy).share(),
+                       .policy = std::async(std::launch::deferred,
+                                            [] {
+                                              return Loaded{UntrainedGFlowNetPolicy(), {}};
+                                            })
+                                     .share(),
                        .available = nullptr,
                        .threads = threads,
                        .trained = false});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/gflownet/policy/learned_policy.h"
 
+#include <charconv>
+
 #include "millrace/errors/errors.h"
 #include "millrace/formats/text_lines.h"
 #include "millrace/gflownet/policy/message_passing.h"
@@ -8,6 +10,25 @@
 #include "millrace/network/network_layout.h"
 
 namespace millrace {
+namespace {
+
+double Number(const Weights& weights, const std::string& what, double otherwise) {
+  const auto stated = weights.metadata.find(what);
+  if (stated == weights.metadata.end()) return otherwise;
+  const std::string& text = stated->second;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value > 0))
+    throw InvalidInput("the metadata '" + what + "' is '" + Shown(text) + "' and should be a number above 0");
+  return value;
+}
+
+}  // namespace
+
+TemperatureRange TrainedTemperatures(const Weights& weights) {
+  const TemperatureRange all;
+  return {Number(weights, "lowest_temperature", all.lowest), Number(weights, "highest_temperature", all.highest)};
+}
 
 std::unique_ptr<Policy> MakeLearnedPolicy(const Weights& weights) {
   const std::string& architecture = StatedBy(weights, "architecture");
