@@ -59,7 +59,7 @@ std::vector<std::shared_ptr<const ConstantData>> ReadInputs(const RunOptions& op
   std::vector<std::shared_ptr<const ConstantData>> tensors;
   for (std::size_t i = 0; i < options.inputs.size(); ++i) {
     const Value& value = model.values[static_cast<std::size_t>(model.inputs[i])];
-    tensors.push_back(ReadTensor(options.inputs[i]));
+    tensors.push_back(Widened(ReadTensor(options.inputs[i])));
     if (tensors.back()->type() != value.type || tensors.back()->shape() != value.shape) {
       throw InvalidInput(fmt::format("{}: holds {}, and input {} of the model ('{}') is {}", options.inputs[i],
                                      TypeAndShape(tensors.back()->type(), tensors.back()->shape()), i, value.name,

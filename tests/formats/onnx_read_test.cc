@@ -227,17 +227,6 @@ TEST(OnnxRead, KeepsModelLocalFunctionsAsOpaqueOps) {
   EXPECT_EQ(ValueNamed(again, "y").shape, (Shape{2, 3}));
 }
 
-TEST(OnnxRead, ReadsNewerOpsetsAsTheNewestKnownOneAndSaysSo) {
-  MessageBuilder builder = SmallNetwork();
-  builder.message.set_ir_version(10);
-  builder.message.mutable_opset_import(0)->set_version(19);
-  std::vector<std::string> warnings;
-  const Model model = Import(builder.message, {}, &warnings);
-  EXPECT_EQ(model.opset, 19);
-  EXPECT_EQ(ValueNamed(model, "y").shape, (Shape{1, 10}));
-  EXPECT_THAT(warnings, ::testing::Contains(HasSubstr("opset 19 is newer than 17")));
-}
-
 TEST(OnnxRead, KeepsNodesThatMakeAnOutputEvenWhereTheyCouldBeFolded) {
   MessageBuilder builder;
   builder.Input("x", {2, 3});
