@@ -111,7 +111,7 @@ int RunModel(const CommandLine& line, const RunOptions& options) {
 
   const Program program = CompileProgram(model, machine, plan);
   WorkerPool pool(program.cpus);
-  Executor executor(program, pool);
+  Executor executor(program, pool, options.random_inputs ? OnFault::kIgnore : OnFault::kThrow);
   const Random random(line.common.seed);
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     if (tensors.empty()) {

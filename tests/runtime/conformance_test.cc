@@ -73,8 +73,8 @@ std::string Difference(const TensorData& actual, const TensorData& stored) {
 
 // The package stores tensors of bfloat16 as ones of uint16 that hold their bits.
 TensorData AsWanted(const TensorData& tensor, const Model& model, int value) {
-  const bool bits = tensor->type() == DataType::kUint16 &&
-                    model.values[static_cast<std::size_t>(value)].type == DataType::kFloat32;
+  const bool bits =
+      tensor->type() == DataType::kUint16 && model.values[static_cast<std::size_t>(value)].type == DataType::kFloat32;
   return bits ? ConstantData::Dense(DataType::kBfloat16, tensor->shape(), tensor->stored()) : tensor;
 }
 
@@ -150,7 +150,11 @@ void Check(const fs::path& folder, Counts& counts) {
   }
   if (inputs.size() != model.inputs.size() || expected.size() < model.outputs.size())
     return unsupported("import: inputs or outputs that the model drops");
-  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = Widened(AsWanted(inputs[i], model, model.inputs[i]));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i] = Widened(AsWanted(inputs[i], model, model.inputs[i]));
+    if (inputs[i]->shape() != model.values[static_cast<std::size_t>(model.inputs[i])].shape)
+      return unsupported("import: data of another shape than its model says");
+  }
   for (std::size_t i = 0; i < model.outputs.size(); ++i) expected[i] = AsWanted(expected[i], model, model.outputs[i]);
   std::string reason = FirstUnsupported(model);
   bool bound = false;
@@ -184,7 +188,7 @@ void Check(const fs::path& folder, Counts& counts) {
 TEST(Conformance, EveryOpTheRuntimeClaimsGivesWhatTheNodeCasesExpect) {
   const fs::path cases = CasesFolder();
   ASSERT_TRUE(fs::is_directory(cases)) << cases << " is missing: install the package libonnx-testdata "
-                                        << "(script/bootstrap does)";
+                                       << "(script/bootstrap does)";
   std::vector<fs::path> folders;
   for (const fs::directory_entry& entry : fs::directory_iterator(cases)) {
     if (fs::exists(entry.path() / "model.onnx")) folders.push_back(entry.path());

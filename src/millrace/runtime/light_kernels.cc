@@ -6,6 +6,7 @@
 #include "millrace/runtime/generate.h"
 #include "millrace/runtime/interpolate.h"
 #include "millrace/runtime/line_kernels.h"
+#include "millrace/runtime/losses.h"
 #include "millrace/runtime/movement.h"
 #include "millrace/runtime/recurrent.h"
 #include "millrace/runtime/reduce.h"
@@ -13,15 +14,76 @@
 namespace millrace {
 namespace {
 
-constexpr const char* kElementwiseOps[] = {
-    "Abs",         "Acos",       "Acosh",    "Add",   "And",   "Asin",      "Asinh",   "Atan",        "Atanh",
-    "BitShift",    "Cast",       "CastLike", "Ceil",  "Celu",  "Clip",      "Cos",     "Cosh",        "Div",
-    "Dropout",     "Elu",        "Equal",    "Erf",   "Exp",   "Floor",     "Gelu",    "Greater",     "GreaterOrEqual",
-    "HardSigmoid", "HardSwish",  "Identity", "IsInf", "IsNaN", "LeakyRelu", "Less",    "LessOrEqual", "Log",
-    "Max",         "Mean",       "Min",      "Mod",   "Mul",   "Neg",       "Not",     "Or",          "PRelu",
-    "Pow",         "Reciprocal", "Relu",     "Round", "Selu",  "Shrink",    "Sigmoid", "Sign",        "Sin",
-    "Sinh",        "Softplus",   "Softsign", "Sqrt",  "Sub",   "Sum",       "Tan",     "Tanh",        "ThresholdedRelu",
-    "Where",       "Xor"};
+constexpr const char* kElementwiseOps[] = {"Abs",
+                                           "Acos",
+                                           "Acosh",
+                                           "Add",
+                                           "And",
+                                           "Asin",
+                                           "Asinh",
+                                           "Atan",
+                                           "Atanh",
+                                           "BitShift",
+                                           "BitwiseAnd",
+                                           "BitwiseNot",
+                                           "BitwiseOr",
+                                           "BitwiseXor",
+                                           "Cast",
+                                           "CastLike",
+                                           "Ceil",
+                                           "Celu",
+                                           "Clip",
+                                           "Cos",
+                                           "Cosh",
+                                           "Div",
+                                           "Dropout",
+                                           "Elu",
+                                           "Equal",
+                                           "Erf",
+                                           "Exp",
+                                           "Floor",
+                                           "Gelu",
+                                           "Greater",
+                                           "GreaterOrEqual",
+                                           "HardSigmoid",
+                                           "HardSwish",
+                                           "Identity",
+                                           "IsInf",
+                                           "IsNaN",
+                                           "LeakyRelu",
+                                           "Less",
+                                           "LessOrEqual",
+                                           "Log",
+                                           "Max",
+                                           "Mean",
+                                           "Min",
+                                           "Mish",
+                                           "Mod",
+                                           "Mul",
+                                           "Neg",
+                                           "Not",
+                                           "Or",
+                                           "PRelu",
+                                           "Pow",
+                                           "Reciprocal",
+                                           "Relu",
+                                           "Round",
+                                           "Selu",
+                                           "Shrink",
+                                           "Sigmoid",
+                                           "Sign",
+                                           "Sin",
+                                           "Sinh",
+                                           "Softplus",
+                                           "Softsign",
+                                           "Sqrt",
+                                           "Sub",
+                                           "Sum",
+                                           "Tan",
+                                           "Tanh",
+                                           "ThresholdedRelu",
+                                           "Where",
+                                           "Xor"};
 
 struct Family {
   KernelFactory make;
@@ -39,7 +101,8 @@ const std::vector<Family>& OtherFamilies() {
       {&MakeCopy, &CopyUnsupported, {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}},
       {&MakeMovement,
        &MovementUnsupported,
-       {"DepthToSpace", "Expand", "Pad", "Resize", "Slice", "SpaceToDepth", "Split", "Tile", "Transpose", "Upsample"}},
+       {"CenterCropPad", "DepthToSpace", "Expand", "Pad", "Resize", "Slice", "SpaceToDepth", "Split", "Tile",
+        "Transpose", "Upsample"}},
       {&MakeInterpolation, &InterpolationUnsupported, {"Resize", "Upsample"}},
       {&MakeGather,
        &GatherUnsupported,
@@ -49,6 +112,7 @@ const std::vector<Family>& OtherFamilies() {
       {&MakeTrilu, &TriluUnsupported, {"Trilu"}},
       {&MakeMaskedDropout, &MaskedDropoutUnsupported, {"Dropout"}},
       {&MakeAnyConcat, &AnyConcatUnsupported, {"Concat"}},
+      {&MakeLoss, &LossUnsupported, {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}},
       {&MakeRecurrent, &RecurrentUnsupported, {"GRU", "LSTM", "RNN"}},
   };
   return families;
