@@ -151,6 +151,16 @@ std::vector<NewerOp> NewerOps() {
          SetInt(node, "count_include_pad", 1);
        },
        {1, 1, 5, 5}},
+      {"PoolThatRoundsUp",
+       13,
+       {1, 1, 6, 2},
+       [](MessageBuilder& b) {
+         onnx::NodeProto* node = Plain(b, "MaxPool", {"x"});
+         SetInts(node, "kernel_shape", {3, 1});
+         SetInts(node, "strides", {2, 2});
+         SetInt(node, "ceil_mode", 1);
+       },
+       {1, 1, 3, 1}},
       {"DeformConv",
        19,
        {1, 1, 5, 5},

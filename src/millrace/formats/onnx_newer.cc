@@ -56,14 +56,25 @@ struct Unseen {
 };
 
 constexpr std::array kUnseen = {
-    Unseen{"AffineGrid", 20},     Unseen{"CenterCropPad", 18},
-    Unseen{"Col2Im", 18},         Unseen{"DFT", 20},
-    Unseen{"GridSample", 20},     Unseen{"If", 1},
-    Unseen{"ImageDecoder", 20},   Unseen{"Loop", 1},
-    Unseen{"Pad", 18, {}, 3},     Unseen{"OptionalHasElement", 18},
-    Unseen{"Resize", 18},         Unseen{"QuantizeLinear", 21, "output_dtype"},
-    Unseen{"RegexFullMatch", 20}, Unseen{"Scan", 9},
-    Unseen{"StringConcat", 20},   Unseen{"Split", 18, "num_outputs"},
+    Unseen{"AffineGrid", 20},
+    Unseen{"AveragePool", 1, "ceil_mode"},
+    Unseen{"CenterCropPad", 18},
+    Unseen{"Col2Im", 18},
+    Unseen{"DFT", 20},
+    Unseen{"GridSample", 20},
+    Unseen{"If", 1},
+    Unseen{"ImageDecoder", 20},
+    Unseen{"Loop", 1},
+    Unseen{"LpPool", 18, "ceil_mode"},
+    Unseen{"MaxPool", 1, "ceil_mode"},
+    Unseen{"Pad", 18, {}, 3},
+    Unseen{"OptionalHasElement", 18},
+    Unseen{"Resize", 18},
+    Unseen{"QuantizeLinear", 21, "output_dtype"},
+    Unseen{"RegexFullMatch", 20},
+    Unseen{"Scan", 9},
+    Unseen{"StringConcat", 20},
+    Unseen{"Split", 18, "num_outputs"},
     Unseen{"StringSplit", 20},
 };
 

@@ -208,6 +208,37 @@ Shapes Dft(const Node& node, const Inputs& inputs) {
   return One(inputs[0]->type, std::move(shape));
 }
 
+// Pools with ceil_mode: a window that would begin in the padding at the end is not made.
+Shapes Pool(const Node& node, const Inputs& inputs) {
+  Shape shape = inputs[0]->shape;
+  if (shape.size() < 3) Complain(node, "its input has no spatial dimensions");
+  const std::size_t axes = shape.size() - 2;
+  const Ints kernel = Model::IntsOf(node, "kernel_shape", {});
+  const Ints strides = Model::IntsOf(node, "strides", Ints(axes, 1));
+  const Ints dilations = Model::IntsOf(node, "dilations", Ints(axes, 1));
+  const Ints pads = Model::IntsOf(node, "pads", Ints(2 * axes, 0));
+  if (kernel.size() != axes || strides.size() != axes || dilations.size() != axes || pads.size() != 2 * axes) {
+    Complain(node, fmt::format("its windows are not for {} spatial dimensions", axes));
+  }
+  const std::string auto_pad = Model::StringOf(node, "auto_pad", "NOTSET");
+  const bool up = Model::IntOf(node, "ceil_mode", 0) != 0;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    std::int64_t& extent = shape[axis + 2];
+    if (auto_pad.starts_with("SAME")) {
+      extent = (extent + strides[axis] - 1) / strides[axis];
+      continue;
+    }
+    const bool pads_count = auto_pad == "NOTSET";
+    const std::int64_t begin = pads_count ? pads[axis] : 0, end = pads_count ? pads[axes + axis] : 0;
+    const std::int64_t room = extent + begin + end - (kernel[axis] - 1) * dilations[axis] - 1;
+    if (room < 0) Complain(node, "its windows do not fit its input");
+    std::int64_t windows = room / strides[axis] + 1;
+    if (up && room % strides[axis] != 0 && windows * strides[axis] < extent + begin) ++windows;
+    extent = windows;
+  }
+  return std::vector<TypedShape>{{inputs[0]->type, shape}, {DataType::kInt64, shape}};
+}
+
 Shapes QuantizeLinear(const Node& node, const Inputs& inputs) {
   if (const Value* zero = At(inputs, 2)) return One(zero->type, inputs[0]->shape);
   const auto stated = static_cast<std::int32_t>(Model::IntOf(node, "output_dtype", 0));
@@ -232,11 +263,14 @@ using Rule = Shapes (*)(const Node&, const Inputs&);
 Rule RuleOf(const std::string& op_type) {
   static const std::map<std::string, Rule> kRules = {
       {"AffineGrid", AffineGrid},
+      {"AveragePool", Pool},
       {"CenterCropPad", CenterCropPad},
       {"Col2Im", Col2Im},
       {"DFT", Dft},
       {"Einsum", Einsum},
       {"GridSample", GridSample},
+      {"LpPool", Pool},
+      {"MaxPool", Pool},
       {"OptionalHasElement", OptionalHasElement},
       {"Pad", Pad},
       {"QuantizeLinear", QuantizeLinear},
