@@ -21,7 +21,7 @@ using Ints = std::vector<std::int64_t>;
 using Inputs = std::vector<const Value*>;
 using Shapes = std::optional<std::vector<TypedShape>>;
 
-constexpr std::int64_t kMostExtent = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kLargestSize = std::numeric_limits<std::int32_t>::max();
 
 const Value* At(const Inputs& inputs, std::size_t i) { return i < inputs.size() ? inputs[i] : nullptr; }
 
@@ -41,7 +41,7 @@ std::optional<Ints> IntsAt(const Node& node, const Inputs& inputs, std::size_t i
 // Sizes that a model asks for, each in a range where sums and products of them stay exact.
 void CheckExtents(const Node& node, const Ints& extents) {
   for (const std::int64_t extent : extents) {
-    if (extent < 0 || extent > kMostExtent) Complain(node, fmt::format("it asks for a size of {}", extent));
+    if (extent < 0 || extent > kLargestSize) Complain(node, fmt::format("it asks for a size of {}", extent));
   }
 }
 
@@ -74,7 +74,7 @@ Shapes Pad(const Node& node, const Inputs& inputs) {
   if (pads->size() % 2 != 0) Complain(node, "it has an odd number of pads");
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     const std::int64_t begin = (*pads)[i], end = (*pads)[dimensions.size() + i];
-    if (std::max(std::abs(begin), std::abs(end)) > kMostExtent) Complain(node, "its pads make no sense");
+    if (std::max(std::abs(begin), std::abs(end)) > kLargestSize) Complain(node, "its pads make no sense");
     shape[dimensions[i]] += begin + end;
   }
   return One(inputs[0]->type, std::move(shape));
@@ -93,7 +93,7 @@ Ints KeptRatio(const Node& node, const Shape& in, const std::vector<std::size_t>
   }
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const double size = std::floor(*scale * static_cast<double>(in[dimensions[i]]) + 0.5);
-    if (!(size <= static_cast<double>(kMostExtent))) Complain(node, "its sizes make no sense");
+    if (!(size <= static_cast<double>(kLargestSize))) Complain(node, "its sizes make no sense");
     sizes[i] = static_cast<std::int64_t>(size);
   }
   return sizes;
@@ -120,7 +120,7 @@ Shapes Resize(const Node& node, const Inputs& inputs) {
   const std::vector<std::size_t> dimensions = AxesFor(node, AxesAttribute(node), shape.size(), factors.size());
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     const float size = std::floor(static_cast<float>(shape[dimensions[i]]) * factors[i]);
-    if (!(size >= 0) || size > static_cast<float>(kMostExtent)) Complain(node, "its scales make no sense");
+    if (!(size >= 0) || size > static_cast<float>(kLargestSize)) Complain(node, "its scales make no sense");
     shape[dimensions[i]] = static_cast<std::int64_t>(size);
   }
   return One(inputs[0]->type, std::move(shape));

@@ -46,13 +46,6 @@ Spread SpreadOf(const Node& node, const Shape& in, const Shape& weights, const S
   return spread;
 }
 
-// The part of the result that one primitive makes: one image, some output channels (whole groups where there are
-// several).
-struct Part {
-  std::int64_t image = 0;
-  Share channels;
-};
-
 class ConvolutionTranspose : public PrimitiveKernel {
  public:
   explicit ConvolutionTranspose(const KernelRequest& request) : PrimitiveKernel(request), model_(*request.model) {
@@ -83,6 +76,13 @@ class ConvolutionTranspose : public PrimitiveKernel {
   }
 
  private:
+  // The part of the result that one primitive makes: one image, some output channels (whole groups where there are
+  // several).
+  struct Part {
+    std::int64_t image = 0;
+    Share channels;
+  };
+
   bool computed() const { return plain_weights_.empty(); }
   std::int64_t per_group() const { return weights_[1]; }
 

@@ -17,7 +17,7 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kMostInputs = 8;
-constexpr std::int64_t kGrain = 64;
+constexpr std::int64_t kElementGrain = 64;
 
 using Labels = std::vector<int>;
 
@@ -146,7 +146,7 @@ class EinsumProduct : public PrimitiveKernel {
     }
     const auto copy = std::make_shared<const TableCopy>(std::move(tables), sizeof(float));
     for (int worker = 0; worker < workers(); ++worker) {
-      const Share share = ShareOf(copy->elements(), workers(), worker, kGrain);
+      const Share share = ShareOf(copy->elements(), workers(), worker, kElementGrain);
       AddTask(phase, worker, [copy, from, to, share](const KernelBuffers& buffers) {
         copy->Copy(from.Read(buffers), to.Write(buffers), nullptr, share.begin, share.end);
       });
@@ -202,7 +202,7 @@ class EinsumLoops : public OneNodeKernel {
   }
 
   void Run(const KernelBuffers& buffers, int, int worker) const override {
-    const Share share = ShareOf(elements_, workers_, worker, kGrain);
+    const Share share = ShareOf(elements_, workers_, worker, kElementGrain);
     ForSignedOrFloat(type_, [&](auto tag) { Fill<typename decltype(tag)::type>(buffers, share); });
   }
 
