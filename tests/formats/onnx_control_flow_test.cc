@@ -15,12 +15,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<std::string> OpTypes(const Model& model) {
-  std::vector<std::string> types;
-  for (const Node& node : model.nodes) types.push_back(node.op_type);
-  return types;
-}
-
 const Value& OutputOf(const Model& model, std::size_t i = 0) {
   return model.values[static_cast<std::size_t>(model.outputs[i])];
 }
@@ -139,6 +133,22 @@ TEST(OnnxControlFlow, ABranchMayHandOutOneValueTwiceOrOneItCaptures) {
   EXPECT_THAT(OpTypes(model), ElementsAre("Exp", "Identity", "Identity"));
   EXPECT_EQ(model.nodes[1].inputs, model.nodes[0].outputs);
   EXPECT_EQ(model.nodes[2].inputs, model.inputs);
+}
+
+TEST(OnnxControlFlow, WhetherAnOptionalTensorIsGivenIsAConstant) {
+  for (const bool given : {false, true}) {
+    MessageBuilder builder = OfOpset(18);
+    builder.Input("x", {2, 3});
+    builder.Op("OptionalHasElement", {given ? "x" : ""}, {"given"});
+    onnx::NodeProto* choice = builder.Op("If", {"given"}, {"y"});
+    for (const std::string name : {"then_branch", "else_branch"}) {
+      onnx::GraphProto* body = AddBody(choice, name);
+      AddNode(body, name == "then_branch" ? "Exp" : "Neg", {"x"}, "t");
+      SetTensor(body->add_output(), "t", onnx::TensorProto::FLOAT);
+    }
+    builder.Output("y");
+    EXPECT_THAT(OpTypes(Import(builder.message)), ElementsAre(given ? "Exp" : "Neg"));
+  }
 }
 
 TEST(OnnxControlFlow, AnIfWhoseConditionIsComputedIsOneOpWithTheShapesOfItsBranches) {

@@ -15,15 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const Value& ValueNamed(const Model& model, const std::string& name) {
-  for (const Value& value : model.values) {
-    if (value.name == name) return value;
-  }
-  static const Value none;
-  ADD_FAILURE() << "the model has no value " << name;
-  return none;
-}
-
 void SetText(onnx::NodeProto* node, const std::string& name, const std::string& text) {
   onnx::AttributeProto* attribute = node->add_attribute();
   attribute->set_name(name);

@@ -17,19 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const Value& ValueNamed(const Model& model, const std::string& name) {
-  for (const Value& value : model.values) {
-    if (value.name == name) return value;
-  }
-  throw InvalidInput("the model has no value " + name);
-}
-
-std::vector<std::string> OpTypes(const Model& model) {
-  std::vector<std::string> types;
-  for (const Node& node : model.nodes) types.push_back(node.op_type);
-  return types;
-}
-
 void SetName(onnx::ValueInfoProto* info, int dimension, const std::string& name) {
   info->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(dimension)->set_dim_param(name);
 }

@@ -110,6 +110,7 @@ Term ImpliedOutput(const std::vector<Term>& inputs) {
 
 Shape EinsumLabels::OutputShape() const {
   Shape shape;
+  shape.reserve(output.size());
   for (const int label : output) shape.push_back(extents[static_cast<std::size_t>(label)]);
   return shape;
 }

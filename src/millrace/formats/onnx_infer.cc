@@ -165,6 +165,7 @@ class Inference {
   std::vector<std::optional<TypedShape>> ShapesOf(const Node& node) const {
     if (IsControlFlow(node)) return ShapesOfControlFlow(draft_, node);
     std::vector<const Value*> inputs;
+    inputs.reserve(node.inputs.size());
     for (const int id : node.inputs) {
       inputs.push_back(id < 0 ? nullptr : &draft_.model.values[static_cast<std::size_t>(id)]);
     }

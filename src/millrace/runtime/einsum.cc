@@ -111,6 +111,7 @@ class EinsumProduct : public PrimitiveKernel {
                  ExtentOf(einsum, roles.columns)});
     if (made == einsum.output) return;
     Shape made_shape;
+    made_shape.reserve(made.size());
     for (const int label : made) made_shape.push_back(einsum.extents[static_cast<std::size_t>(label)]);
     AddOrdering(product, Operand::Output(0), einsum, StridesByLabel(made, made_shape, labels), einsum.output, 2);
   }

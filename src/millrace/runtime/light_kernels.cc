@@ -4,6 +4,7 @@
 #include "millrace/runtime/elementwise_kernel.h"
 #include "millrace/runtime/gather.h"
 #include "millrace/runtime/generate.h"
+#include "millrace/runtime/grid_sample.h"
 #include "millrace/runtime/interpolate.h"
 #include "millrace/runtime/line_kernels.h"
 #include "millrace/runtime/losses.h"
@@ -109,6 +110,7 @@ const std::vector<Family>& OtherFamilies() {
        {"Gather", "GatherElements", "GatherND", "OneHot", "ReverseSequence", "Scatter", "ScatterElements",
         "ScatterND"}},
       {&MakeGenerator, &GeneratorUnsupported, {"ConstantOfShape", "EyeLike", "Range", "Shape", "Size"}},
+      {&MakeGridSample, &GridSampleUnsupported, {"GridSample"}},
       {&MakeTrilu, &TriluUnsupported, {"Trilu"}},
       {&MakeMaskedDropout, &MaskedDropoutUnsupported, {"Dropout"}},
       {&MakeAnyConcat, &AnyConcatUnsupported, {"Concat"}},

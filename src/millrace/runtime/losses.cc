@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "millrace/runtime/one_node_kernel.h"
-#include "millrace/runtime/refusal.h"
 #include "millrace/runtime/run_fault.h"
 
 namespace millrace {
@@ -41,7 +40,7 @@ class LossKernel : public OneNodeKernel {
 
   void Run(const KernelBuffers& buffers, int phase, int worker) const override {
     if (phase == 1) {
-      if (worker == 0 && HasOutput(0)) AddUp(buffers);
+      if (float* loss = Floats(buffers, 0); worker == 0 && loss != nullptr) *loss = Reduced(buffers);
       return;
     }
     float* losses = reduces_ ? reinterpret_cast<float*>(buffers.scratch) : Floats(buffers, 0);
@@ -103,12 +102,12 @@ class LossKernel : public OneNodeKernel {
     return shift;
   }
 
-  void AddUp(const KernelBuffers& buffers) const {
+  float Reduced(const KernelBuffers& buffers) const {
     const float* losses = reinterpret_cast<const float*>(buffers.scratch);
     double loss = 0, weight = 0;
     for (std::int64_t i = 0; i < positions_; ++i) loss += losses[i];
     for (std::int64_t i = 0; i < positions_; ++i) weight += losses[positions_ + i];
-    *Floats(buffers, 0) = static_cast<float>(divides_ ? loss / weight : loss);
+    return static_cast<float>(divides_ ? loss / weight : loss);
   }
 
   std::int64_t classes_ = 1, inner_ = 1, positions_ = 0;
