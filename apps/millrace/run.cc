@@ -59,7 +59,7 @@ std::vector<std::shared_ptr<const ConstantData>> ReadInputs(const RunOptions& op
   std::vector<std::shared_ptr<const ConstantData>> tensors;
   for (std::size_t i = 0; i < options.inputs.size(); ++i) {
     const Value& value = model.values[static_cast<std::size_t>(model.inputs[i])];
-    tensors.push_back(ReadTensor(options.inputs[i]));
+    tensors.push_back(Widened(ReadTensor(options.inputs[i])));
     if (tensors.back()->type() != value.type || tensors.back()->shape() != value.shape) {
       throw InvalidInput(fmt::format("{}: holds {}, and input {} of the model ('{}') is {}", options.inputs[i],
                                      TypeAndShape(tensors.back()->type(), tensors.back()->shape()), i, value.name,
@@ -111,7 +111,7 @@ int RunModel(const CommandLine& line, const RunOptions& options) {
 
   const Program program = CompileProgram(model, machine, plan);
   WorkerPool pool(program.cpus);
-  Executor executor(program, pool);
+  Executor executor(program, pool, options.random_inputs ? OnFault::kIgnore : OnFault::kThrow);
   const Random random(line.common.seed);
   for (std::size_t i = 0; i < program.inputs.size(); ++i) {
     if (tensors.empty()) {

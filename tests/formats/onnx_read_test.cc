@@ -17,19 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const Value& ValueNamed(const Model& model, const std::string& name) {
-  for (const Value& value : model.values) {
-    if (value.name == name) return value;
-  }
-  throw InvalidInput("the model has no value " + name);
-}
-
-std::vector<std::string> OpTypes(const Model& model) {
-  std::vector<std::string> types;
-  for (const Node& node : model.nodes) types.push_back(node.op_type);
-  return types;
-}
-
 void SetName(onnx::ValueInfoProto* info, int dimension, const std::string& name) {
   info->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(dimension)->set_dim_param(name);
 }
@@ -225,17 +212,6 @@ TEST(OnnxRead, KeepsModelLocalFunctionsAsOpaqueOps) {
   EXPECT_EQ(again.functions, model.functions);
   EXPECT_EQ(again.foreign_opsets, model.foreign_opsets);
   EXPECT_EQ(ValueNamed(again, "y").shape, (Shape{2, 3}));
-}
-
-TEST(OnnxRead, ReadsNewerOpsetsAsTheNewestKnownOneAndSaysSo) {
-  MessageBuilder builder = SmallNetwork();
-  builder.message.set_ir_version(10);
-  builder.message.mutable_opset_import(0)->set_version(19);
-  std::vector<std::string> warnings;
-  const Model model = Import(builder.message, {}, &warnings);
-  EXPECT_EQ(model.opset, 19);
-  EXPECT_EQ(ValueNamed(model, "y").shape, (Shape{1, 10}));
-  EXPECT_THAT(warnings, ::testing::Contains(HasSubstr("opset 19 is newer than 17")));
 }
 
 TEST(OnnxRead, KeepsNodesThatMakeAnOutputEvenWhereTheyCouldBeFolded) {

@@ -138,6 +138,19 @@ Model Reread(const Model& model) {
   return again;
 }
 
+const Value& ValueNamed(const Model& model, const std::string& name) {
+  for (const Value& value : model.values) {
+    if (value.name == name) return value;
+  }
+  throw InvalidInput("the model has no value " + name);
+}
+
+std::vector<std::string> OpTypes(const Model& model) {
+  std::vector<std::string> types;
+  for (const Node& node : model.nodes) types.push_back(node.op_type);
+  return types;
+}
+
 Model RandomModel(Random& random, int nodes) {
   const Shape square{4, 4};
   Model model;

@@ -42,6 +42,12 @@ std::string Complaint(const onnx::ModelProto& message, const OnnxReadOptions& op
 // What the model is once written and read again, its shapes inferred anew; expects no warnings.
 Model Reread(const Model& model);
 
+// The value of this name; throws InvalidInput where there is none.
+const Value& ValueNamed(const Model& model, const std::string& name);
+
+// Of the nodes, in order.
+std::vector<std::string> OpTypes(const Model& model);
+
 // A clean model of `nodes` nodes on 4x4 matrices: branches, joins, splits, dense and filled constants.
 Model RandomModel(Random& random, int nodes);
 

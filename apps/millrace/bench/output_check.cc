@@ -61,7 +61,7 @@ Plan OneOpAfterTheOther(const Model& model) {
 }  // namespace
 
 OutputCheck CheckAgainstFile(const Model& model, const Machine& machine, const Plan& plan, const std::string& path) {
-  const auto expected = ReadTensor(path);
+  const auto expected = Widened(ReadTensor(path));
   if (model.outputs.empty() || model.values[static_cast<std::size_t>(model.outputs[0])].shape != expected->shape()) {
     throw InvalidInput(path + ": has another shape than the first output of the model it lies beside");
   }

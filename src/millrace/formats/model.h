@@ -14,7 +14,7 @@
 // exporter writes and the runtime executes. Node i of a model is op i of the graph GraphOfModel makes of it.
 //
 // Models from the importer are clean: nodes in topological order, dead ones removed, weight-making nodes folded into
-// constants, every shape known. Sources: the ONNX IR specification, opsets 1..18.
+// constants, every shape known. Sources: the ONNX IR specification, opsets 1..22.
 namespace millrace {
 
 enum class DataType {

@@ -5,6 +5,9 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <vector>
+
+#include "millrace/formats/onnx_einsum.h"
 
 namespace millrace {
 namespace {
@@ -109,25 +112,15 @@ double LocalResponse(const View& view) {
   return view.First() * (2 * static_cast<double>(Model::IntOf(view.node(), "size", 1)) + 4);
 }
 
-// Exact for two factors whose summed indices all occur in the first: the products of attention.
+// A multiply-add per factor beyond the first for every combination of all letters.
 double Einsum(const View& view) {
-  const std::string equation = Model::StringOf(view.node(), "equation", "");
-  const Shape* left = view.Input(0);
-  const std::size_t comma = equation.find(',');
-  const std::size_t arrow = equation.find("->");
-  if (left == nullptr || comma == std::string::npos || arrow == std::string::npos || arrow < comma) {
-    return view.First();
-  }
-  double summed = 1;
-  std::size_t axis = 0;
-  for (std::size_t i = 0; i < comma; ++i) {
-    if (equation[i] == ' ') continue;
-    if (axis < left->size() && equation.find(equation[i], arrow) == std::string::npos) {
-      summed *= static_cast<double>((*left)[axis]);
-    }
-    ++axis;
-  }
-  return 2 * view.First() * summed;
+  std::vector<Shape> shapes;
+  for (std::size_t i = 0; view.Input(i) != nullptr; ++i) shapes.push_back(*view.Input(i));
+  const auto labels = LabelsOfEinsum(Model::StringOf(view.node(), "equation", ""), shapes);
+  if (!labels) return view.First();
+  double combinations = 1;
+  for (const std::int64_t extent : labels->extents) combinations *= static_cast<double>(extent);
+  return shapes.size() == 1 ? combinations : 2 * combinations * static_cast<double>(shapes.size() - 1);
 }
 
 using Formula = std::function<double(const View&)>;
@@ -159,6 +152,7 @@ const std::unordered_map<std::string, Formula>& Formulas() {
         {"LRN", LocalResponse},
         {"BatchNormalization", PerOutput(2)},
         {"InstanceNormalization", PerOutput(8)},
+        {"GroupNormalization", PerOutput(8)},
         {"LayerNormalization", PerOutput(8)},
         {"Softmax", PerOutput(5)},
         {"LogSoftmax", PerOutput(5)},
@@ -166,6 +160,7 @@ const std::unordered_map<std::string, Formula>& Formulas() {
         {"Tanh", PerOutput(4)},
         {"Erf", PerOutput(8)},
         {"Gelu", PerOutput(10)},
+        {"Mish", PerOutput(10)},
         {"Elu", PerOutput(3)},
         {"HardSigmoid", PerOutput(4)},
         {"HardSwish", PerOutput(5)},
@@ -186,11 +181,12 @@ const std::unordered_map<std::string, Formula>& Formulas() {
       });
     }
     for (const char* op :
-         {"Cast",      "Compress",  "Concat", "Constant",       "ConstantOfShape", "DepthToSpace", "Dropout",
-          "Expand",    "Flatten",   "Gather", "GatherElements", "GatherND",        "Identity",     "NonZero",
-          "OneHot",    "Pad",       "Range",  "Reshape",        "ReverseSequence", "Scatter",      "ScatterElements",
-          "ScatterND", "Shape",     "Size",   "Slice",          "SpaceToDepth",    "Split",        "Squeeze",
-          "Tile",      "Transpose", "Trilu",  "Unsqueeze"}) {
+         {"Cast",         "CenterCropPad",   "Compress",     "Concat",          "Constant",  "ConstantOfShape",
+          "DepthToSpace", "Dropout",         "Expand",       "Flatten",         "Gather",    "GatherElements",
+          "GatherND",     "Identity",        "NonZero",      "OneHot",          "Pad",       "Range",
+          "Reshape",      "ReverseSequence", "Scatter",      "ScatterElements", "ScatterND", "Shape",
+          "Size",         "Slice",           "SpaceToDepth", "Split",           "Squeeze",   "Tile",
+          "Transpose",    "Trilu",           "Unsqueeze"}) {
       formulas.emplace(op, PerOutput(0));
     }
     return formulas;

@@ -178,9 +178,9 @@ class DraftMaker {
   }
 
   std::shared_ptr<const ConstantData> Constant(const onnx::TensorProto& tensor, const std::string& what) {
-    if (!IsExternal(tensor)) return ConstantOf(tensor, what);
+    if (!IsExternal(tensor)) return Widened(ConstantOf(tensor, what));
     if (!external_) throw InvalidInput(what + " keeps its data in another file, and there is no folder to look in");
-    return external_->Read(tensor, what);
+    return Widened(external_->Read(tensor, what));
   }
 
   void TakeInitializers() {

@@ -84,6 +84,7 @@ class Folder {
   ConstantPointer Evaluate(const Node& node) {
     if (node.op_type == "Constant") return ConstantNode(node);
     if (node.op_type == "Shape" || node.op_type == "Size") return Measured(node);
+    if (node.op_type == "OptionalHasElement") return HasElement(node);
     std::vector<ConstantPointer> inputs;
     for (const int id : node.inputs) {
       if (id >= 0 && ValueOf(id).constant == nullptr) return nullptr;
@@ -93,6 +94,12 @@ class Folder {
     if (node.op_type == "ConstantOfShape") return ConstantOfShape(node, inputs[0]);
     if (node.op_type == "Identity") return inputs[0];
     return OnlyMoves(node) ? EvaluateMove(node, inputs) : EvaluateSmall(node, draft_.model.opset, inputs);
+  }
+
+  // Only tensors are read, so an optional that is given is one that holds something.
+  static ConstantPointer HasElement(const Node& node) {
+    const bool given = !node.inputs.empty() && node.inputs[0] >= 0;
+    return ConstantData::Dense(DataType::kBool, {}, {std::byte{given}});
   }
 
   ConstantPointer Measured(const Node& node) {

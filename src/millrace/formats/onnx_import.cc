@@ -9,8 +9,10 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
+#include "millrace/formats/onnx_body.h"
 #include "millrace/formats/onnx_draft.h"
 #include "millrace/formats/onnx_fold.h"
+#include "millrace/formats/onnx_halves.h"
 #include "millrace/formats/onnx_infer.h"
 #include "millrace/formats/onnx_proto.h"
 #include "millrace/formats/onnx_validate.h"
@@ -32,26 +34,36 @@ onnx::ModelProto Parsed(std::string_view bytes) {
   return message;
 }
 
+// Folds constants and Ifs whose condition is one, and drops what is dead then. True where there was such an If.
+bool Simplify(OnnxDraft& draft) {
+  bool inlined = false;
+  for (;;) {
+    FoldConstants(draft);
+    DropDead(draft);
+    if (InlineConstantIfs(draft) == 0) return inlined;
+    inlined = true;
+  }
+}
+
 Model Imported(onnx::ModelProto message, const std::string* folder, const OnnxReadOptions& options, ShapeSource shapes,
                std::vector<std::string>& warnings) {
   ValidateOnnx(message);
+  if (WidenHalves(message)) {
+    warnings.emplace_back("its tensors of float16 and bfloat16 are read as float32, in which the runtime computes");
+  }
   OnnxDraft draft = DraftOf(message, folder, options, warnings);
   message = onnx::ModelProto();
-  if (draft.model.opset > kNewestKnownOpset) {
-    warnings.push_back(
-        fmt::format("opset {} is newer than {}, the newest whose operators are known here; they are "
-                    "read as of that",
-                    draft.model.opset, kNewestKnownOpset));
-  }
-  FoldConstants(draft);
-  DropDead(draft);
-  if (shapes == ShapeSource::kInference) {
-    InferShapes(draft, ChildLimits{}, warnings);
-  } else {
-    BelieveStatedShapes(draft);
-  }
-  FoldConstants(draft);
-  DropDead(draft);
+  Simplify(draft);
+  std::vector<std::string> doubts;
+  do {  // a condition may become a constant only once shapes are known
+    doubts.clear();
+    if (shapes == ShapeSource::kInference) {
+      InferShapes(draft, ChildLimits{}, doubts);
+    } else {
+      BelieveStatedShapes(draft);
+    }
+  } while (Simplify(draft));
+  warnings.insert(warnings.end(), doubts.begin(), doubts.end());
   return Finished(std::move(draft));
 }
 

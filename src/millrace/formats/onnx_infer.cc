@@ -4,13 +4,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "millrace/errors/errors.h"
-#include "millrace/formats/onnx_einsum.h"
+#include "millrace/formats/onnx_body.h"
 #include "millrace/formats/onnx_fold.h"
 #include "millrace/formats/onnx_message.h"
+#include "millrace/formats/onnx_move.h"
+#include "millrace/formats/onnx_newer.h"
 #include "millrace/formats/onnx_proto.h"
+#include "millrace/formats/onnx_shape_rules.h"
 #include "millrace/formats/onnx_tensor.h"
 
 #pragma GCC diagnostic push
@@ -26,7 +30,7 @@ namespace millrace {
 namespace {
 
 // Shapes computed from shapes resolve one level a round; models nest few.
-constexpr int kMostRounds = 200;
+constexpr int kMostRounds = 1000;
 
 using Infos = google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>;
 
@@ -127,32 +131,63 @@ class Inference {
     draft_.known[id] = 1;
   }
 
-  // Shapes that libonnx has no rule for.
+  // Shapes that libonnx has no rule for, of every node whose inputs are known by the time it is met. Control flow comes
+  // last: what decides an If may still become a constant.
   int Supplement() {
+    const int supplemented = SupplementOf([this](const Node& node) { return HasOwnRule(node); });
+    return supplemented > 0 ? supplemented : SupplementOf(IsControlFlow);
+  }
+
+  template <typename Wanted>
+  int SupplementOf(const Wanted& wanted) {
     int supplemented = 0;
     for (const Node& node : draft_.model.nodes) {
-      if (node.op_type != "Einsum" || !node.domain.empty() || node.outputs.size() != 1 || node.inputs.empty()) continue;
-      std::vector<Shape> shapes;
-      for (const int id : node.inputs) {
-        if (id < 0 || draft_.known[static_cast<std::size_t>(id)] == 0) break;
-        shapes.push_back(draft_.model.values[static_cast<std::size_t>(id)].shape);
+      if (!node.domain.empty() || !wanted(node) || !LacksOutputs(node) || !HasInputs(node)) continue;
+      const std::vector<std::optional<TypedShape>> shapes = ShapesOf(node);
+      for (std::size_t i = 0; i < std::min(shapes.size(), node.outputs.size()); ++i) {
+        if (!shapes[i] || node.outputs[i] < 0 || draft_.known[static_cast<std::size_t>(node.outputs[i])] != 0) continue;
+        CheckedElements(shapes[i]->second, NodeLabel(node) + "'s output");
+        Know(static_cast<std::size_t>(node.outputs[i]), shapes[i]->first, shapes[i]->second);
+        ++supplemented;
       }
-      const std::size_t output = static_cast<std::size_t>(node.outputs[0]);
-      if (shapes.size() != node.inputs.size() || draft_.known[output] != 0) continue;
-      std::optional<Shape> shape = EinsumShape(Model::StringOf(node, "equation", ""), shapes);
-      if (!shape) continue;
-      CheckedElements(*shape, fmt::format("value '{}'", draft_.model.values[output].name));
-      Know(output, draft_.model.values[static_cast<std::size_t>(node.inputs[0])].type, std::move(*shape));
-      ++supplemented;
     }
     return supplemented;
+  }
+
+  static bool IsControlFlow(const Node& node) {
+    return node.op_type == "If" || node.op_type == "Loop" || node.op_type == "Scan";
+  }
+
+  bool HasOwnRule(const Node& node) const {
+    return (IsUnseen(node, draft_.model.opset) && !IsControlFlow(node)) || node.op_type == "Einsum";
+  }
+
+  std::vector<std::optional<TypedShape>> ShapesOf(const Node& node) const {
+    if (IsControlFlow(node)) return ShapesOfControlFlow(draft_, node);
+    std::vector<const Value*> inputs;
+    inputs.reserve(node.inputs.size());
+    for (const int id : node.inputs) {
+      inputs.push_back(id < 0 ? nullptr : &draft_.model.values[static_cast<std::size_t>(id)]);
+    }
+    const auto shapes = ShapesByRule(node, inputs);
+    if (!shapes) return {};
+    return {shapes->begin(), shapes->end()};
+  }
+
+  bool HasInputs(const Node& node) const {
+    return std::all_of(node.inputs.begin(), node.inputs.end(),
+                       [this](int id) { return id < 0 || draft_.known[static_cast<std::size_t>(id)] != 0; });
+  }
+
+  bool LacksOutputs(const Node& node) const {
+    return std::any_of(node.outputs.begin(), node.outputs.end(),
+                       [this](int id) { return id >= 0 && draft_.known[static_cast<std::size_t>(id)] == 0; });
   }
 
   int Believe() {
     std::vector<std::size_t> believed;
     for (const Node& node : draft_.model.nodes) {
-      bool ready = true;
-      for (const int id : node.inputs) ready = ready && (id < 0 || draft_.known[static_cast<std::size_t>(id)] != 0);
+      const bool ready = HasInputs(node) && !IsDecided(draft_, node);
       for (const int id : node.outputs) {
         const std::size_t value = static_cast<std::size_t>(id);
         if (ready && id >= 0 && draft_.known[value] == 0 && draft_.stated[value]) believed.push_back(value);
@@ -189,10 +224,8 @@ void WarnOfContradictions(const OnnxDraft& draft, std::vector<std::string>& warn
 
 void InferShapes(OnnxDraft& draft, const ChildLimits& limits, std::vector<std::string>& warnings) {
   const std::string reply = RunInChild("ONNX shape inference", limits, [&draft] {
-    Inference inference(draft);
-    inference.Check();
-    inference.Infer();
-    return inference.Known();
+    InferShapesHere(draft);
+    return Inference(draft).Known();
   });
   onnx::GraphProto graph;
   if (!graph.ParseFromString(reply)) throw InvalidInput("ONNX shape inference gave no usable answer");
@@ -203,6 +236,12 @@ void InferShapes(OnnxDraft& draft, const ChildLimits& limits, std::vector<std::s
     }
   }
   WarnOfContradictions(draft, warnings);
+}
+
+void InferShapesHere(OnnxDraft& draft) {
+  Inference inference(draft);
+  inference.Check();
+  inference.Infer();
 }
 
 void BelieveStatedShapes(OnnxDraft& draft) {

@@ -15,6 +15,9 @@ namespace millrace {
 // with the complaint of libonnx, and Interrupted.
 void InferShapes(OnnxDraft& draft, const ChildLimits& limits, std::vector<std::string>& warnings);
 
+// The same in this process and as far as it gets, for bodies of control flow: only for what runs in that child.
+void InferShapesHere(OnnxDraft& draft);
+
 // Without libonnx: believes what the file states. For fuzzing, where nothing may fork.
 void BelieveStatedShapes(OnnxDraft& draft);
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "millrace/errors/errors.h"
+#include "millrace/formats/onnx_newer.h"
 #include "millrace/formats/onnx_tensor.h"
 #include "millrace/formats/onnx_validate.h"
 
@@ -67,7 +68,7 @@ class MessageMaker {
   }
 
   onnx::ModelProto Whole() {
-    Header();
+    Header(model_.opset, model_.opset > kNewestKnownOpset ? kIrVersionOfNewerOpsets : kNewestKnownIrVersion);
     std::size_t bytes = 0;
     const std::set<int> outputs(model_.outputs.begin(), model_.outputs.end());
     for (std::size_t i = 0; i < model_.values.size(); ++i) {
@@ -99,7 +100,8 @@ class MessageMaker {
   }
 
   onnx::ModelProto Sketch(const OnnxDraft& draft) {
-    Header();
+    Header(std::min(model_.opset, kNewestKnownOpset), kNewestKnownIrVersion);
+    AddImport(std::string(kUnseenDomain), 1);
     for (const Value& value : model_.values) {
       if (value.constant == nullptr) continue;
       const DataType type = value.constant->type();
@@ -112,7 +114,7 @@ class MessageMaker {
       }
     }
     for (const int id : model_.inputs) Describe(ValueOf(id), graph_->add_input());
-    for (const Node& node : model_.nodes) AddNode(node);
+    for (const Node& node : model_.nodes) PutForLibonnx(node, model_.opset, AddNode(node));
     for (const int id : model_.outputs) graph_->add_output()->set_name(ValueOf(id).name);
     for (std::size_t i = 0; i < model_.values.size(); ++i) {
       const Value& value = model_.values[i];
@@ -129,19 +131,19 @@ class MessageMaker {
     FillType(value.type, value.shape, info);
   }
 
-  void Header() {
-    message_.set_ir_version(kNewestKnownIrVersion);
+  void AddImport(const std::string& domain, std::int64_t version) {
+    onnx::OperatorSetIdProto* import = message_.add_opset_import();
+    import->set_domain(domain);
+    import->set_version(version);
+  }
+
+  void Header(std::int64_t opset, std::int64_t ir_version) {
+    message_.set_ir_version(ir_version);
     message_.set_producer_name("millrace");
     graph_ = message_.mutable_graph();
     graph_->set_name(model_.name.empty() ? "model" : model_.name);
-    onnx::OperatorSetIdProto* opset = message_.add_opset_import();
-    opset->set_domain("");
-    opset->set_version(model_.opset);
-    for (const auto& [domain, version] : model_.foreign_opsets) {
-      onnx::OperatorSetIdProto* foreign = message_.add_opset_import();
-      foreign->set_domain(domain);
-      foreign->set_version(version);
-    }
+    AddImport("", opset);
+    for (const auto& [domain, version] : model_.foreign_opsets) AddImport(domain, version);
     for (const auto& [key, value] : model_.metadata) {
       onnx::StringStringEntryProto* entry = message_.add_metadata_props();
       entry->set_key(key);
@@ -176,7 +178,7 @@ class MessageMaker {
     FillTensor(*ConstantData::Dense(constant.type(), {1}, constant.stored()), "", attribute->mutable_t());
   }
 
-  void AddNode(const Node& node) {
+  onnx::NodeProto* AddNode(const Node& node) {
     onnx::NodeProto* message = graph_->add_node();
     message->set_name(node.name);
     message->set_op_type(node.op_type);
@@ -185,6 +187,7 @@ class MessageMaker {
     for (const int id : node.inputs) message->add_input(id < 0 ? std::string() : ValueOf(id).name);
     for (const int id : node.outputs) message->add_output(id < 0 ? std::string() : ValueOf(id).name);
     for (const auto& [name, value] : node.attributes) FillAttribute(name, value, message->add_attribute());
+    return message;
   }
 
   const Model& model_;

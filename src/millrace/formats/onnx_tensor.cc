@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 
 #include "millrace/errors/errors.h"
@@ -175,6 +176,12 @@ std::string NameOfOnnxType(std::int32_t onnx_type) {
   if (const std::optional<DataType> type = DataTypeOf(onnx_type)) return NameOf(*type);
   if (onnx_type == TensorProto::COMPLEX64) return "complex64";
   if (onnx_type == TensorProto::COMPLEX128) return "complex128";
+  // Types that came after libonnx 1.12, from 17 on.
+  constexpr std::array kLater = {"float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+                                 "uint4",        "int4",           "float4e2m1"};
+  if (onnx_type >= 17 && onnx_type < 17 + static_cast<std::int32_t>(kLater.size())) {
+    return kLater[static_cast<std::size_t>(onnx_type - 17)];
+  }
   return "number " + std::to_string(onnx_type);
 }
 

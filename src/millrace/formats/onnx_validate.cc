@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <set>
@@ -64,6 +65,15 @@ void CheckBounds(const NodeProto& node, const AttributeProto& attribute, const s
   }
 }
 
+// Attributes that name an element type.
+void CheckNamedType(const NodeProto& node, const AttributeProto& attribute, const std::string& place) {
+  const bool names_one = attribute.name() == "to" || attribute.name() == "dtype" || attribute.name() == "output_dtype";
+  if (!names_one || !PlainDomain(node.domain()).empty() || attribute.i() == onnx::TensorProto::UNDEFINED) return;
+  const auto number = static_cast<std::int32_t>(std::clamp<std::int64_t>(attribute.i(), -1, kMostExtent));
+  if (DataTypeOf(number)) return;
+  throw InvalidInput(fmt::format("{} names an element type Millrace does not know, {}", place, NameOfOnnxType(number)));
+}
+
 void CheckGraph(const GraphProto& graph, const std::string& place);
 
 void CheckAttribute(const NodeProto& node, const AttributeProto& attribute, const std::string& what) {
@@ -79,8 +89,10 @@ void CheckAttribute(const NodeProto& node, const AttributeProto& attribute, cons
       if (!attribute.has_g()) throw InvalidInput(place + " says it is a graph and holds none");
       CheckGraph(attribute.g(), place + ", ");
       break;
-    case AttributeProto::FLOAT:
     case AttributeProto::INT:
+      CheckNamedType(node, attribute, place);
+      break;
+    case AttributeProto::FLOAT:
     case AttributeProto::STRING:
     case AttributeProto::FLOATS:
     case AttributeProto::INTS:
@@ -194,8 +206,10 @@ void ValidateOnnx(const onnx::ModelProto& model) {
     if (!domain.empty()) continue;
     has_opset = true;
     if (import.version() > kNewestOpset) {
-      throw InvalidInput(fmt::format("opset {} is newer than Millrace reads (1 .. {}); export the model with opset 17",
-                                     import.version(), kNewestOpset));
+      throw InvalidInput(fmt::format(
+          "opset {} is newer than Millrace reads (1 .. {}); export the model with opset {} or convert it to "
+          "that (onnx.version_converter)",
+          import.version(), kNewestOpset, kNewestOpset));
     }
   }
   if (!has_opset) throw InvalidInput("the model does not say which opset of the ONNX domain it uses");

@@ -122,6 +122,25 @@ struct ShiftRight {
   }
 };
 
+struct BitwiseAnd {
+  template <typename T>
+  static MILLRACE_INLINE T Of(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct BitwiseOr {
+  template <typename T>
+  static MILLRACE_INLINE T Of(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct BitwiseXor {
+  template <typename T>
+  static MILLRACE_INLINE T Of(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+
 struct Square {
   static MILLRACE_INLINE float Of(float a, float) { return a * a; }
 };
@@ -168,6 +187,16 @@ BinaryLoops NumberLoops(DataType type) {
 }
 
 template <typename Function>
+BinaryLoops IntegerLoops(DataType type) {
+  BinaryLoops loops;
+  ForNumber(type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T>) loops = LoopsOf<Function, T, T, T>();
+  });
+  return loops;
+}
+
+template <typename Function>
 BinaryLoops UnsignedLoops(DataType type) {
   BinaryLoops loops;
   ForNumber(type, [&](auto tag) {
@@ -186,6 +215,9 @@ BinaryLoops ArithmeticLoops(const Model& model, const Node& node, DataType type)
   if (op == "Min") return NumberLoops<Minimum>(type);
   if (op == "Max") return NumberLoops<Maximum>(type);
   if (op == "PRelu") return NumberLoops<ParametricRelu>(type);
+  if (op == "BitwiseAnd") return IntegerLoops<BitwiseAnd>(type);
+  if (op == "BitwiseOr") return IntegerLoops<BitwiseOr>(type);
+  if (op == "BitwiseXor") return IntegerLoops<BitwiseXor>(type);
   if (op == "Mod")
     return Model::IntOf(node, "fmod", 0) != 0 ? NumberLoops<Remainder>(type) : NumberLoops<Modulus>(type);
   if (op == "BitShift") {

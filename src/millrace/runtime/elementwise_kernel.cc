@@ -85,16 +85,21 @@ Shape Aligned(const Node& node, Shape own, const Shape& shape) {
   return own;
 }
 
+// The shape that input `i` of the node broadcasts from.
+Shape ShapeOfInput(const Model& model, const Node& node, std::size_t i, const Shape& shape) {
+  const Shape& own = ValueOf(model, node.inputs[i]).shape;
+  return i == 1 && model.opset < 7 ? Aligned(node, own, shape) : own;
+}
+
 // The step's shape in the layout the kernel works in; false where an input does not broadcast to the output.
 bool ShapeOfStep(const Model& model, const Node& node, const Shape& shape, bool blocked, StepShape& step) {
   step.dims = blocked ? BlockedShape(shape) : shape;
   step.strides.assign(node.inputs.size(), std::vector<std::int64_t>(step.dims.size(), 0));
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i] < 0) continue;
-    Shape own = ValueOf(model, node.inputs[i]).shape;
     std::vector<std::int64_t> plain;
     if (i > 0 && (node.op_type == "Dropout" || node.op_type == "CastLike")) continue;
-    if (i == 1 && model.opset < 7) own = Aligned(node, own, shape);
+    Shape own = ShapeOfInput(model, node, i, shape);
     if (!BroadcastStrides(own, shape, plain)) return false;
     if (!blocked) {
       step.strides[i] = plain;
@@ -136,7 +141,7 @@ class ElementwiseKernel : public Kernel {
       member.first_operand = operands_.size();
       padding_kept = padding_kept && member.step->keeps_zero();
       for (std::size_t i = 0; i < node.inputs.size(); ++i)
-        AddOperand(request, node.inputs[i], step_shape, i, blocked ? shape : Shape{}, intermediate_at);
+        AddOperand(request, node, step_shape, i, blocked ? shape : Shape{}, intermediate_at);
       const int made = node.outputs[0];
       member.out_bytes = BytesOf(ValueOf(model, made).type);
       const auto leaving = std::find(outputs_.begin(), outputs_.end(), made);
@@ -177,9 +182,10 @@ class ElementwiseKernel : public Kernel {
     std::size_t scratch = 0;
   };
 
-  void AddOperand(const KernelRequest& request, int value, const StepShape& shape, std::size_t i,
+  void AddOperand(const KernelRequest& request, const Node& node, const StepShape& shape, std::size_t i,
                   const Shape& blocked_shape, const std::map<int, std::size_t>& members) {
     Operand operand;
+    const int value = node.inputs[i];
     if (value >= 0) {
       const Value& described = ValueOf(*request.model, value);
       const auto made = members.find(value);
@@ -195,15 +201,18 @@ class ElementwiseKernel : public Kernel {
         operand.kind = Operand::Kind::kConstant;
         operand.constant = blocked_shape.empty() || described.constant->bytes() == BytesOf(described.type)
                                ? HoldConstant(request, value)
-                               : BlockedConstant(request, value, blocked_shape.size());
+                               : BlockedConstant(request, value, blocked_shape.size(),
+                                                 ShapeOfInput(*request.model, node, i, blocked_shape));
       }
     }
     operands_.push_back(std::move(operand));
   }
 
-  static std::shared_ptr<const std::byte> BlockedConstant(const KernelRequest& request, int value, std::size_t rank) {
+  static std::shared_ptr<const std::byte> BlockedConstant(const KernelRequest& request, int value, std::size_t rank,
+                                                          const Shape& broadcasts_from) {
     const std::shared_ptr<const std::byte> plain = HoldConstant(request, value);
     TensorSpec spec = SpecOf(*request.model, value);
+    spec.shape = broadcasts_from;
     if (spec.shape.size() < rank) spec.shape.insert(spec.shape.begin(), rank - spec.shape.size(), 1);
     TensorSpec wanted = spec;
     wanted.layout = Layout::kBlocked16;

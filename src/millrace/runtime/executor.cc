@@ -16,11 +16,12 @@ double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 }  // namespace
 
-Executor::Executor(const Program& program, WorkerPool& pool)
+Executor::Executor(const Program& program, WorkerPool& pool, OnFault on_fault)
     : program_(program),
       pool_(pool),
       program_workers_(pool.cpus().size(), -1),
       memory_(AllocateAligned(program.memory.bytes)),
+      on_fault_(on_fault),
       finished_(new Progress[program.cpus.size()]),
       barrier_(new PhaseBarrier[program.steps.size()]) {
   std::vector<std::pair<int, int>> numbers;  // of each worker: in the pool, in the program
@@ -46,8 +47,10 @@ Executor::Executor(const Program& program, WorkerPool& pool)
 
 double Executor::Run() {
   ResetCounts();
-  return pool_.Run(pool_workers_,
-                   [this](int worker) { Work<false>(program_workers_[static_cast<std::size_t>(worker)], nullptr); });
+  const double seconds = pool_.Run(
+      pool_workers_, [this](int worker) { Work<false>(program_workers_[static_cast<std::size_t>(worker)], nullptr); });
+  if (on_fault_ == OnFault::kThrow) fault_.ThrowIfNoted();
+  return seconds;
 }
 
 double Executor::RunTraced(std::vector<StepTime>* times) {
@@ -64,6 +67,7 @@ double Executor::RunTraced(std::vector<StepTime>* times) {
     const int worker = program_workers_[static_cast<std::size_t>(pool_worker)];
     Work<true>(worker, times->data() + first[static_cast<std::size_t>(worker)]);
   });
+  if (on_fault_ == OnFault::kThrow) fault_.ThrowIfNoted();
   for (StepTime& time : *times) {
     time.start -= start;
     time.finish -= start;
@@ -78,6 +82,7 @@ std::byte* Executor::At(int buffer) const {
 }
 
 void Executor::ResetCounts() {
+  fault_.Reset();
   for (std::size_t worker = 0; worker < program_.cpus.size(); ++worker) finished_[worker].Reset();
   for (std::size_t step = 0; step < program_.steps.size(); ++step) barrier_[step].Reset();
 }
@@ -92,7 +97,7 @@ void Executor::Work(int worker, StepTime* times) {
     const std::size_t number = static_cast<std::size_t>(instruction.step);
     const ProgramStep& step = program_.steps[number];
     const Pointers& pointers = pointers_[number];
-    const KernelBuffers buffers{pointers.inputs.data(), pointers.outputs.data(), pointers.scratch};
+    const KernelBuffers buffers{pointers.inputs.data(), pointers.outputs.data(), pointers.scratch, &fault_};
     const int phases = step.kernel->phases();
     for (int phase = 0; phase < phases; ++phase) {
       if (phase > 0 && step.workers.size() > 1) barrier_[number].Meet(static_cast<std::uint32_t>(step.workers.size()));

@@ -8,6 +8,7 @@
 
 #include "millrace/formats/model.h"
 #include "millrace/runtime/program.h"
+#include "millrace/runtime/run_fault.h"
 #include "millrace/runtime/worker_pool.h"
 
 // Runs a program: owns the memory its tensors lie in, and uses a pool of workers that others may use in turn.
@@ -22,18 +23,23 @@ struct StepTime {
   double finish = 0;
 };
 
+// What becomes of an index in the data that names no element: an error, or, for made-up data that is only timed, the
+// first element's in its place.
+enum class OnFault { kThrow, kIgnore };
+
 class Executor {
  public:
   // Program and pool outlive the executor; a program has one executor at a time. Throws InvalidInput where the pool
   // lacks a processor of the program, WorkFailed where there is no memory.
-  Executor(const Program& program, WorkerPool& pool);
+  Executor(const Program& program, WorkerPool& pool, OnFault on_fault = OnFault::kThrow);
 
   // The i-th input or output of the model: plain, row-major. Inputs keep what is written to them; they start as zeros.
   // Outputs hold what the last run made.
   std::span<std::byte> input(std::size_t i) { return SpanOf(program_.inputs[i]); }
   std::span<const std::byte> output(std::size_t i) { return SpanOf(program_.outputs[i]); }
 
-  // One run; the seconds it took, by the steady clock around it. Allocates nothing.
+  // One run; the seconds it took, by the steady clock around it. Allocates nothing. Throws InvalidInput where an index in
+  // the data names no element, unless that is ignored; the outputs then mean nothing.
   double Run();
 
   // One run that also notes when each step ran: by worker, then in its order.
@@ -60,6 +66,8 @@ class Executor {
   std::vector<int> pool_workers_;     // by worker of the program: its number in the pool
   std::vector<int> program_workers_;  // and back
   std::shared_ptr<std::byte> memory_;
+  OnFault on_fault_;
+  RunFault fault_;
   std::vector<Pointers> pointers_;           // by step
   std::unique_ptr<Progress[]> finished_;     // by worker: its steps that are finished
   std::unique_ptr<PhaseBarrier[]> barrier_;  // by step; used by gangs between phases

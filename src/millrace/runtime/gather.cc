@@ -7,6 +7,7 @@
 
 #include "millrace/runtime/element_types.h"
 #include "millrace/runtime/one_node_kernel.h"
+#include "millrace/runtime/run_fault.h"
 
 namespace millrace {
 namespace {
@@ -31,10 +32,6 @@ std::int64_t IndexAt(const std::byte* indices, DataType type, std::int64_t i) {
   }
 }
 
-std::int64_t Inside(std::int64_t index, std::int64_t size) {
-  return std::clamp<std::int64_t>(index < 0 ? index + size : index, 0, size - 1);
-}
-
 std::int64_t Product(const Shape& shape, std::size_t from, std::size_t to) {
   return ElementsOf(
       Shape(shape.begin() + static_cast<std::ptrdiff_t>(from), shape.begin() + static_cast<std::ptrdiff_t>(to)));
@@ -46,9 +43,22 @@ class IndexedKernel : public OneNodeKernel {
     for (int i = 0; i < static_cast<int>(node_.inputs.size()); ++i) ReadInput(i);
     index_type_ = InputValue(indices).type;
     bytes_ = static_cast<std::int64_t>(BytesOf(OutputValue(0).type));
+    looked_into_ = InputValue(0).shape;
+    has_indices_ = ElementsOf(InputValue(indices).shape) > 0;
+    label_ = "node '" + node_.name + "' (" + node_.op_type + ")";
   }
+  // Index number `i`, counted from the front; 0 where it lies outside the axis of `size`, which is a fault of the run.
   std::int64_t Index(const KernelBuffers& buffers, std::int64_t i, std::int64_t size) const {
-    return Inside(IndexAt(In(buffers, indices_), index_type_, i), size);
+    const std::int64_t index = IndexAt(In(buffers, indices_), index_type_, i);
+    if (index >= -size && index < size) return index < 0 ? index + size : index;
+    if (buffers.fault != nullptr) buffers.fault->Note(label_, index, size);
+    return 0;
+  }
+  // Are there indices for a tensor without elements? Then the first of them is a fault, and nothing can be moved.
+  bool LooksIntoNothing(const KernelBuffers& buffers) const {
+    if (ElementsOf(looked_into_) > 0) return false;
+    if (has_indices_) Index(buffers, 0, 0);
+    return true;
   }
   void Move(const std::byte* from, std::byte* to, std::int64_t elements) const {
     std::memcpy(to, from, static_cast<std::size_t>(elements * bytes_));
@@ -57,6 +67,11 @@ class IndexedKernel : public OneNodeKernel {
   int indices_;
   DataType index_type_;
   std::int64_t bytes_ = 4;
+
+ private:
+  std::string label_;
+  Shape looked_into_;
+  bool has_indices_ = false;
 };
 
 class GatherKernel : public IndexedKernel {
@@ -70,7 +85,7 @@ class GatherKernel : public IndexedKernel {
     count_ = ElementsOf(InputValue(1).shape);
   }
   void Run(const KernelBuffers& buffers, int, int worker) const override {
-    if (size_ == 0) return;
+    if (LooksIntoNothing(buffers)) return;
     const Share share =
         ShareOf(outer_ * count_, workers_, worker, std::max<std::int64_t>(1, 64 / (inner_ * bytes_ + 1)));
     for (std::int64_t row = share.begin; row < share.end; ++row) {
@@ -110,6 +125,7 @@ class GatherElementsKernel : public IndexedKernel {
   explicit GatherElementsKernel(const KernelRequest& request)
       : IndexedKernel(request, 1), places_(node_, InputValue(1).shape, InputValue(0).shape) {}
   void Run(const KernelBuffers& buffers, int, int worker) const override {
+    if (LooksIntoNothing(buffers)) return;
     const Share share = ShareOf(ElementsOf(places_.shape), workers_, worker, 64);
     for (std::int64_t i = share.begin; i < share.end; ++i) {
       const std::int64_t from = places_.Offset(i) + Index(buffers, i, places_.size) * places_.axis_stride;
@@ -149,6 +165,7 @@ class GatherNdKernel : public IndexedKernel {
     batch_elements_ = Product(InputValue(0).shape, batch, InputValue(0).shape.size());
   }
   void Run(const KernelBuffers& buffers, int, int worker) const override {
+    if (LooksIntoNothing(buffers)) return;
     const Share share = ShareOf(places_.tuples, workers_, worker, 16);
     const std::int64_t each = batches_ > 0 ? std::max<std::int64_t>(1, places_.tuples / batches_) : 1;
     for (std::int64_t i = share.begin; i < share.end; ++i) {
@@ -166,16 +183,29 @@ class GatherNdKernel : public IndexedKernel {
   std::int64_t batches_ = 1, batch_elements_ = 1;
 };
 
-// Combines updates into the data: replaces, adds or multiplies.
+// Combines updates into the data: replaces, adds, multiplies, or keeps the least or most.
 using Combine = void (*)(const std::byte* update, std::byte* to, std::int64_t elements);
 
-template <typename T>
-void AddTo(const std::byte* update, std::byte* to, std::int64_t elements) {
-  for (std::int64_t i = 0; i < elements; ++i) reinterpret_cast<T*>(to)[i] += reinterpret_cast<const T*>(update)[i];
+enum class How { kAdd, kMultiply, kLeast, kMost };
+
+template <typename T, How how>
+void CombineAll(const std::byte* update, std::byte* to, std::int64_t elements) {
+  const T* from = reinterpret_cast<const T*>(update);
+  T* into = reinterpret_cast<T*>(to);
+  for (std::int64_t i = 0; i < elements; ++i) {
+    if constexpr (how == How::kAdd) into[i] = static_cast<T>(into[i] + from[i]);
+    if constexpr (how == How::kMultiply) into[i] = static_cast<T>(into[i] * from[i]);
+    if constexpr (how == How::kLeast) into[i] = std::min(into[i], from[i]);
+    if constexpr (how == How::kMost) into[i] = std::max(into[i], from[i]);
+  }
 }
+
 template <typename T>
-void MultiplyBy(const std::byte* update, std::byte* to, std::int64_t elements) {
-  for (std::int64_t i = 0; i < elements; ++i) reinterpret_cast<T*>(to)[i] *= reinterpret_cast<const T*>(update)[i];
+Combine CombineNumbers(const std::string& how) {
+  if (how == "add") return &CombineAll<T, How::kAdd>;
+  if (how == "mul") return &CombineAll<T, How::kMultiply>;
+  if (how == "min") return &CombineAll<T, How::kLeast>;
+  return how == "max" ? &CombineAll<T, How::kMost> : nullptr;
 }
 
 Combine CombineOf(const Node& node, DataType type) {
@@ -188,9 +218,8 @@ Combine CombineOf(const Node& node, DataType type) {
         std::memcpy(to, update, static_cast<std::size_t>(elements) * sizeof(T));
       };
     });
-  } else if (how == "add" || how == "mul") {
-    if (type == DataType::kFloat32) combine = how == "add" ? &AddTo<float> : &MultiplyBy<float>;
-    if (type == DataType::kFloat64) combine = how == "add" ? &AddTo<double> : &MultiplyBy<double>;
+  } else {
+    ForSignedOrFloat(type, [&](auto tag) { combine = CombineNumbers<typename decltype(tag)::type>(how); });
   }
   return combine;
 }
@@ -208,7 +237,7 @@ class ScatterKernel : public IndexedKernel {
       const Share share = ShareOf(elements_, workers_, worker, 1024);
       if (share.size() > 0)
         Move(In(buffers, 0) + share.begin * bytes_, Out(buffers, 0) + share.begin * bytes_, share.size());
-    } else if (worker == 0 && elements_ > 0) {
+    } else if (worker == 0 && !LooksIntoNothing(buffers)) {
       Update(buffers);
     }
   }

@@ -5,6 +5,9 @@
 #include "millrace/runtime/channel_affine_kernel.h"
 #include "millrace/runtime/concatenation.h"
 #include "millrace/runtime/convolution.h"
+#include "millrace/runtime/convolution_transpose.h"
+#include "millrace/runtime/einsum.h"
+#include "millrace/runtime/group_normalization.h"
 #include "millrace/runtime/matrix_product.h"
 #include "millrace/runtime/normalization.h"
 #include "millrace/runtime/pooling.h"
@@ -15,9 +18,9 @@ namespace millrace {
 
 std::vector<KernelEntry> HeavyKernels() {
   std::vector<KernelEntry> all;
-  for (const auto kernels :
-       {ActivationKernels, ChannelAffineKernels, ConcatenationKernels, ConvolutionKernels, MatrixProductKernels,
-        NormalizationKernels, PoolingKernels, SameShapeArithmeticKernels, SoftmaxKernels}) {
+  for (const auto kernels : {ActivationKernels, ChannelAffineKernels, ConcatenationKernels, ConvolutionKernels,
+                             ConvolutionTransposeKernels, EinsumKernels, MatrixProductKernels, NormalizationKernels,
+                             GroupNormalizationKernels, PoolingKernels, SameShapeArithmeticKernels, SoftmaxKernels}) {
     const std::vector<KernelEntry> some = kernels();
     all.insert(all.end(), some.begin(), some.end());
   }

@@ -15,6 +15,8 @@
 // runs the kernel on as many workers at once; the work is split over them, in phases with a barrier between.
 namespace millrace {
 
+class RunFault;
+
 // How a tensor's elements lie in memory: row-major as ONNX has them, or (4-D float32 only) the nChw16c form of oneDNN:
 // channels in blocks of 16, innermost, padded with zeros to a whole block. Padding must be zero for every reader.
 enum class Layout { kPlain, kBlocked16 };
@@ -41,11 +43,13 @@ struct KernelRequest {
 };
 
 // Where the kernel finds its tensors: inputs and outputs in the order of Kernel::inputs() and outputs(), in the layouts
-// it asked for, 64-byte aligned; `scratch` is shared by the workers of this run.
+// it asked for, 64-byte aligned; `scratch` is shared by the workers of this run. `fault` takes what is wrong with the
+// data; null where nobody wants to know, as when made-up data is timed.
 struct KernelBuffers {
   const std::byte* const* inputs = nullptr;
   std::byte* const* outputs = nullptr;
   std::byte* scratch = nullptr;
+  RunFault* fault = nullptr;
 };
 
 class Kernel {

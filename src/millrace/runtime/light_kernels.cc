@@ -4,8 +4,10 @@
 #include "millrace/runtime/elementwise_kernel.h"
 #include "millrace/runtime/gather.h"
 #include "millrace/runtime/generate.h"
+#include "millrace/runtime/grid_sample.h"
 #include "millrace/runtime/interpolate.h"
 #include "millrace/runtime/line_kernels.h"
+#include "millrace/runtime/losses.h"
 #include "millrace/runtime/movement.h"
 #include "millrace/runtime/recurrent.h"
 #include "millrace/runtime/reduce.h"
@@ -13,15 +15,76 @@
 namespace millrace {
 namespace {
 
-constexpr const char* kElementwiseOps[] = {
-    "Abs",         "Acos",       "Acosh",    "Add",   "And",   "Asin",      "Asinh",   "Atan",        "Atanh",
-    "BitShift",    "Cast",       "CastLike", "Ceil",  "Celu",  "Clip",      "Cos",     "Cosh",        "Div",
-    "Dropout",     "Elu",        "Equal",    "Erf",   "Exp",   "Floor",     "Gelu",    "Greater",     "GreaterOrEqual",
-    "HardSigmoid", "HardSwish",  "Identity", "IsInf", "IsNaN", "LeakyRelu", "Less",    "LessOrEqual", "Log",
-    "Max",         "Mean",       "Min",      "Mod",   "Mul",   "Neg",       "Not",     "Or",          "PRelu",
-    "Pow",         "Reciprocal", "Relu",     "Round", "Selu",  "Shrink",    "Sigmoid", "Sign",        "Sin",
-    "Sinh",        "Softplus",   "Softsign", "Sqrt",  "Sub",   "Sum",       "Tan",     "Tanh",        "ThresholdedRelu",
-    "Where",       "Xor"};
+constexpr const char* kElementwiseOps[] = {"Abs",
+                                           "Acos",
+                                           "Acosh",
+                                           "Add",
+                                           "And",
+                                           "Asin",
+                                           "Asinh",
+                                           "Atan",
+                                           "Atanh",
+                                           "BitShift",
+                                           "BitwiseAnd",
+                                           "BitwiseNot",
+                                           "BitwiseOr",
+                                           "BitwiseXor",
+                                           "Cast",
+                                           "CastLike",
+                                           "Ceil",
+                                           "Celu",
+                                           "Clip",
+                                           "Cos",
+                                           "Cosh",
+                                           "Div",
+                                           "Dropout",
+                                           "Elu",
+                                           "Equal",
+                                           "Erf",
+                                           "Exp",
+                                           "Floor",
+                                           "Gelu",
+                                           "Greater",
+                                           "GreaterOrEqual",
+                                           "HardSigmoid",
+                                           "HardSwish",
+                                           "Identity",
+                                           "IsInf",
+                                           "IsNaN",
+                                           "LeakyRelu",
+                                           "Less",
+                                           "LessOrEqual",
+                                           "Log",
+                                           "Max",
+                                           "Mean",
+                                           "Min",
+                                           "Mish",
+                                           "Mod",
+                                           "Mul",
+                                           "Neg",
+                                           "Not",
+                                           "Or",
+                                           "PRelu",
+                                           "Pow",
+                                           "Reciprocal",
+                                           "Relu",
+                                           "Round",
+                                           "Selu",
+                                           "Shrink",
+                                           "Sigmoid",
+                                           "Sign",
+                                           "Sin",
+                                           "Sinh",
+                                           "Softplus",
+                                           "Softsign",
+                                           "Sqrt",
+                                           "Sub",
+                                           "Sum",
+                                           "Tan",
+                                           "Tanh",
+                                           "ThresholdedRelu",
+                                           "Where",
+                                           "Xor"};
 
 struct Family {
   KernelFactory make;
@@ -39,16 +102,19 @@ const std::vector<Family>& OtherFamilies() {
       {&MakeCopy, &CopyUnsupported, {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}},
       {&MakeMovement,
        &MovementUnsupported,
-       {"DepthToSpace", "Expand", "Pad", "Resize", "Slice", "SpaceToDepth", "Split", "Tile", "Transpose", "Upsample"}},
+       {"CenterCropPad", "DepthToSpace", "Expand", "Pad", "Resize", "Slice", "SpaceToDepth", "Split", "Tile",
+        "Transpose", "Upsample"}},
       {&MakeInterpolation, &InterpolationUnsupported, {"Resize", "Upsample"}},
       {&MakeGather,
        &GatherUnsupported,
        {"Gather", "GatherElements", "GatherND", "OneHot", "ReverseSequence", "Scatter", "ScatterElements",
         "ScatterND"}},
       {&MakeGenerator, &GeneratorUnsupported, {"ConstantOfShape", "EyeLike", "Range", "Shape", "Size"}},
+      {&MakeGridSample, &GridSampleUnsupported, {"GridSample"}},
       {&MakeTrilu, &TriluUnsupported, {"Trilu"}},
       {&MakeMaskedDropout, &MaskedDropoutUnsupported, {"Dropout"}},
       {&MakeAnyConcat, &AnyConcatUnsupported, {"Concat"}},
+      {&MakeLoss, &LossUnsupported, {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}},
       {&MakeRecurrent, &RecurrentUnsupported, {"GRU", "LSTM", "RNN"}},
   };
   return families;

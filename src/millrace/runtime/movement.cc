@@ -116,7 +116,12 @@ Tables RepeatTables(const Movement& move) {  // Expand and Tile
 
 Tables PadTables(const Movement& move) {
   const Ints pads = Parameter(move, move.node.attributes.contains("paddings") ? "paddings" : "pads", 1, {});
-  if (pads.size() != 2 * move.in.size()) throw Lacking("Pad with pads of another rank");
+  const Ints axes = InputOf(move.model, move.node, 3) == nullptr ? FirstInts(static_cast<std::int64_t>(move.in.size()))
+                                                                 : Parameter(move, "axes", 3, {});
+  if (pads.size() != 2 * axes.size()) throw Lacking("Pad with pads of another rank");
+  Ints before(move.in.size(), 0);
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    before[static_cast<std::size_t>(PositiveAxis(move.node, axes[i], move.in.size()))] = pads[i];
   const std::string mode = Model::StringOf(move.node, "mode", "constant");
   const Ints strides = StridesOf(move.in);
   Tables tables;
@@ -124,7 +129,7 @@ Tables PadTables(const Movement& move) {
     const std::int64_t size = move.in[d];
     TableCopy::Table table;
     for (std::int64_t i = 0; i < move.out[d]; ++i) {
-      std::int64_t from = i - pads[d];
+      std::int64_t from = i - before[d];
       if (mode == "edge") {
         from = std::clamp<std::int64_t>(from, 0, size - 1);
       } else if (mode == "reflect") {
@@ -132,10 +137,29 @@ Tables PadTables(const Movement& move) {
         from = ((from % period) + period) % period;
         from = std::min(from, period - from);
         if (size == 1) from = 0;
+      } else if (mode == "wrap" && size > 0) {
+        from = ((from % size) + size) % size;
       } else if (mode != "constant") {
         throw Lacking("Pad in mode " + mode);
       }
       table.push_back(from < 0 || from >= size ? TableCopy::kFill : from * strides[d]);
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+// Along every axis whose size changes, the middle of what is there, or zeros on both sides of it.
+Tables CenterTables(const Movement& move) {
+  const Ints strides = StridesOf(move.in);
+  Tables tables;
+  for (std::size_t d = 0; d < move.in.size(); ++d) {
+    const std::int64_t more = move.out[d] - move.in[d];
+    const std::int64_t before = more >= 0 ? more / 2 : -(-more / 2);
+    TableCopy::Table table;
+    for (std::int64_t i = 0; i < move.out[d]; ++i) {
+      const std::int64_t from = i - before;
+      table.push_back(from < 0 || from >= move.in[d] ? TableCopy::kFill : from * strides[d]);
     }
     tables.push_back(std::move(table));
   }
@@ -190,6 +214,7 @@ Tables TablesOf(const Movement& move) {
   if (op == "Slice") return SliceTables(move);
   if (op == "Split") return SplitTables(move);
   if (op == "Pad") return PadTables(move);
+  if (op == "CenterCropPad") return CenterTables(move);
   if (op == "Expand" || op == "Tile") return RepeatTables(move);
   if (op == "DepthToSpace" || op == "SpaceToDepth") return SpaceTables(move);
   return NearestTables(move);

@@ -219,7 +219,8 @@ Loop LoopOf() {
 template <template <typename> typename Reduction>
 Loop ExtremeLoop(DataType type) {
   Loop loop = nullptr;
-  ForNumber(type, [&](auto tag) { loop = LoopOf<Reduction, typename decltype(tag)::type>(); });
+  const DataType stored = type == DataType::kBool ? DataType::kUint8 : type;
+  ForNumber(stored, [&](auto tag) { loop = LoopOf<Reduction, typename decltype(tag)::type>(); });
   return loop;
 }
 

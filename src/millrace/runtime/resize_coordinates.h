@@ -8,7 +8,7 @@
 #include "millrace/formats/model.h"
 
 // Where an element of a resized tensor comes from: the coordinate transformations and roundings of ONNX's Resize
-// (opsets 10..18) and Upsample (7..9).
+// (opsets 10..22) and Upsample (7..9).
 namespace millrace {
 
 class ResizeCoordinates {
@@ -26,6 +26,10 @@ class ResizeCoordinates {
   std::int64_t Nearest(std::size_t d, std::int64_t i, std::int64_t in, std::int64_t out) const;
 
  private:
+  // For a policy that keeps the aspect ratio: the one scale of all axes that `sizes` are bounds of.
+  void ScaleByPolicy(const Model& model, const Node& node, const Shape& in);
+  void SpreadOverAxes(const Node& node, std::size_t rank);
+
   std::string unsupported_, mode_, transformation_, rounding_;
   std::vector<float> scales_;  // empty: from the sizes
   std::vector<float> region_;

@@ -77,7 +77,7 @@ class SequentialGroup : public Kernel {
     for (std::size_t i = 0; i < step.inputs.size(); ++i) inputs[i] = At(step.inputs[i], buffers);
     for (std::size_t i = 0; i < step.outputs.size(); ++i)
       outputs[i] = const_cast<std::byte*>(At(step.outputs[i], buffers));
-    step.member->Run({inputs, outputs, buffers.scratch + member_scratch_at_}, inner_phase, worker);
+    step.member->Run({inputs, outputs, buffers.scratch + member_scratch_at_, buffers.fault}, inner_phase, worker);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <type_traits>
 
 #include "millrace/runtime/elementwise_step.h"
 #include "millrace/runtime/one_node_kernel.h"
@@ -37,6 +38,9 @@ MILLRACE_FUNCTION(Softsign, x / (1.0f + std::fabs(x)));
 MILLRACE_FUNCTION(HardSigmoid, (a * x + b) < 0.0f ? 0.0f : ((a * x + b) > 1.0f ? 1.0f : a * x + b));
 MILLRACE_FUNCTION(HardSwish, x*((x + 3.0f) < 0.0f ? 0.0f : ((x + 3.0f) > 6.0f ? 6.0f : x + 3.0f)) * (1.0f / 6.0f));
 MILLRACE_FUNCTION(Gelu, 0.5f * x * (1.0f + vector_math::Erf(x * 0.707106781f)));
+// The approximation that the attribute `approximate` = tanh asks for.
+MILLRACE_FUNCTION(TanhGelu, 0.5f * x * (1.0f + vector_math::Tanh(0.797884561f * (x + 0.044715f * x * x * x))));
+MILLRACE_FUNCTION(Mish, x* vector_math::Tanh((x > 0.0f ? x : 0.0f) + std::log1p(vector_math::Exp(-std::fabs(x)))));
 MILLRACE_FUNCTION(Shrink, x < -a ? x + b : (x > a ? x - b : 0.0f));
 MILLRACE_FUNCTION(Abs, std::fabs(x));
 MILLRACE_FUNCTION(Negative, -x);
@@ -99,6 +103,8 @@ const std::map<std::string, FloatFunction>& FloatFunctions() {
       {"HardSigmoid", {&LoopOf<HardSigmoid>, false, "alpha", 0.2f, "beta", 0.5f}},
       {"HardSwish", {&LoopOf<HardSwish>, true}},
       {"Gelu", {&LoopOf<Gelu>, true}},
+      {"Gelu tanh", {&LoopOf<TanhGelu>, true}},
+      {"Mish", {&LoopOf<Mish>, true}},
       {"Shrink", {&LoopOf<Shrink>, false, "lambd", 0.5f, "bias", 0.0f}},
       {"Abs", {&LoopOf<Abs>, true}},
       {"Neg", {&LoopOf<Negative>, true}},
@@ -183,11 +189,18 @@ template <typename T>
 T ReluOf(T x) {
   return x > T{} ? x : T{};
 }
+template <typename T>
+T ComplementOf(T x) {
+  return static_cast<T>(~x);
+}
 std::uint8_t NotOf(std::uint8_t x) { return x == 0; }
 std::uint8_t IsNanOf(float x) { return std::isnan(x); }
 
 template <typename T>
 AnyLoop IntegerLoop(const std::string& op) {
+  if constexpr (std::is_integral_v<T>) {
+    if (op == "BitwiseNot") return &AnyBody<T, T, &ComplementOf<T>>;
+  }
   if (op == "Abs") return &AnyBody<T, T, &AbsOf<T>>;
   if (op == "Neg") return &AnyBody<T, T, &NegativeOf<T>>;
   if (op == "Sign") return &AnyBody<T, T, &SignOf<T>>;
@@ -242,6 +255,12 @@ AnyLoop TypedLoop(const std::string& op, DataType type) {
       return IntegerLoop<std::int64_t>(op);
     case DataType::kUint8:
       return IntegerLoop<std::uint8_t>(op);
+    case DataType::kUint16:
+      return IntegerLoop<std::uint16_t>(op);
+    case DataType::kUint32:
+      return IntegerLoop<std::uint32_t>(op);
+    case DataType::kUint64:
+      return IntegerLoop<std::uint64_t>(op);
     default:
       return nullptr;
   }
@@ -272,10 +291,10 @@ std::unique_ptr<ElementwiseStep> MakeUnaryStep(const Model& model, const Node& n
                                             Model::IntOf(node, "detect_positive", 1) != 0);
   }
   if (input->type == DataType::kFloat32) {
-    const auto found = FloatFunctions().find(node.op_type);
+    const bool approximate = node.op_type == "Gelu" && Model::StringOf(node, "approximate", "none") != "none";
+    const auto found = FloatFunctions().find(approximate ? "Gelu tanh" : node.op_type);
     if (found != FloatFunctions().end()) {
       const FloatFunction& function = found->second;
-      if (node.op_type == "Gelu" && Model::StringOf(node, "approximate", "none") != "none") return nullptr;
       const float a = function.first ? Model::FloatOf(node, function.first, function.first_default) : 0.0f;
       const float b = function.second ? Model::FloatOf(node, function.second, function.second_default) : 0.0f;
       const bool keeps_zero = function.keeps_zero || (node.op_type == "ThresholdedRelu" && a >= 0.0f);

@@ -24,7 +24,7 @@ class LoadedProgram : public LoadedPlan {
   LoadedProgram(std::shared_ptr<SharedRuntime> shared, const TargetContext& context, const Plan& plan)
       : shared_(std::move(shared)),
         program_(CompileProgram(*context.model, *context.machine, plan, &shared_->weights)),
-        executor_(program_, shared_->pool) {
+        executor_(program_, shared_->pool, OnFault::kIgnore) {
     const Random random(context.seed);
     for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
       Random of_input = random.Fork(i);

@@ -28,8 +28,12 @@ bool IsInteger(DataType type) {
 
 // How many entries the node offers to the indices it reads in its second input; -1: it looks nothing up.
 std::int64_t EntriesLookedUp(const Model& model, const Node& node) {
-  if (node.op_type != "Gather" && node.op_type != "GatherElements") return -1;
+  const std::string& op = node.op_type;
   const Shape& shape = model.values[static_cast<std::size_t>(node.inputs[0])].shape;
+  if (op == "GatherND" || op == "ScatterND") {  // an index for each of the first axes: the smallest of all is safe
+    return shape.empty() ? -1 : *std::min_element(shape.begin(), shape.end());
+  }
+  if (op != "Gather" && op != "GatherElements" && op != "Scatter" && op != "ScatterElements") return -1;
   const std::int64_t rank = static_cast<std::int64_t>(shape.size());
   std::int64_t axis = Model::IntOf(node, "axis", 0);
   if (axis < 0) axis += rank;
@@ -54,7 +58,7 @@ std::int64_t SafeIntegerBound(const Model& model, int value) {
     for (std::size_t position = 0; position < node.inputs.size(); ++position) {
       const int input = node.inputs[position];
       if (input < 0 || !carries[static_cast<std::size_t>(input)]) continue;
-      const std::int64_t entries = position == 1 ? EntriesLookedUp(model, node) : -1;
+      const std::int64_t entries = position == 1 && node.inputs[0] >= 0 ? EntriesLookedUp(model, node) : -1;
       if (entries >= 0) {
         bound = std::min(bound, entries);
         continue;

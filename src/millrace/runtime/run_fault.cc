@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/runtime/run_fault.h"
+
+#include <fmt/core.h>
+
+#include "millrace/errors/errors.h"
+
+namespace millrace {
+
+void RunFault::ThrowIfNoted() const {
+  if (!noted_) return;
+  throw InvalidInput(fmt::format(
+      "{}: the index {} names no element of an axis of {}; check the data the model is run on", *node_, index_, size_));
+}
+
+}  // namespace millrace
