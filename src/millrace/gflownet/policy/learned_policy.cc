@@ -2,7 +2,7 @@
 #include "millrace/gflownet/policy/learned_policy.h"
 
 #include "millrace/errors/errors.h"
-#include "millrace/formats/text_lines.h"
+#include "millrace/errors/shown.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/policy/topoformer.h"
 #include "millrace/network/network_layout.h"
