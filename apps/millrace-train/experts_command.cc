@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/limits.h"
 #include "json_lines.h"
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
@@ -38,20 +39,20 @@ ExpertsCommand::ExpertsCommand() : request_(std::make_unique<ExpertsRequest>()) 
   app_.name("millrace train experts");
   app_.description("Search long for good plans of many training graphs; no training reads them yet");
   app_.add_option("-o,--output", r.output, "Folder of a file for each graph; what it has already is kept")->required();
-  app_.add_option("--count", r.count, "Graphs to train on")->capture_default_str()->check(CLI::Range(0, 1000000));
+  app_.add_option("--count", r.count, "Graphs to train on")->capture_default_str()->check(WholeFrom(0, 1000000));
   app_.add_option("--validation", r.validation, "Graphs apart, to choose weights by")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1000000));
+      ->check(WholeFrom(0, 1000000));
   app_.add_option("--searches", r.experts.searches, "Searches of each graph, independent of each other")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100));
+      ->check(WholeFrom(1, 100));
   app_.add_option("--evaluations", r.experts.evaluations, "Plans that a search tries")
       ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
-  app_.add_option("--seed", r.seed, "Same seed, same graphs and plans")->capture_default_str();
+      ->check(WholeFrom(1, std::int64_t{1} << 40));
+  AddSeed(app_, r.seed, "Same seed, same graphs and plans");
   app_.add_option("--threads", r.threads, "Searches at the same time")
       ->capture_default_str()
-      ->check(CLI::Range(1, 4096));
+      ->check(WholeFrom(1, 4096));
   app_.add_flag("-q,--quiet", r.quiet, "Say nothing but the result and errors");
   app_.add_flag("--json", r.json, "Print one JSON object on stdout");
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "command_line/limits.h"
 #include "json_lines.h"
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
@@ -18,7 +19,6 @@
 #include "millrace/formats/plan_json.h"
 #include "millrace/network/model_file.h"
 #include "millrace/train/gflownet/finetune.h"
-#include "seconds.h"
 #include "setting_options.h"
 
 namespace millrace::cli {
@@ -69,15 +69,15 @@ FinetuneCommand::FinetuneCommand() : request_(std::make_unique<FinetuneRequest>(
       "Plan, of any method, whose fusion groups are kept and which is imitated; default: every op by itself");
   app_.add_option("--start", r.start, "Weights to start from; default: those that came with Millrace");
   app_.add_option("-o,--output", r.output, "Weights file (.safetensors)")->required();
-  app_.add_option("--seconds", s.seconds, "Seconds it may take")->check(PositiveSeconds());
+  app_.add_option("--seconds", s.seconds, "Seconds it may take")->check(AboveZero());
   app_.add_option("--updates", s.updates, "Updates it may take: deterministic without --seconds")
-      ->check(CLI::Range(0, 1'000'000'000));
-  app_.add_option("--seed", s.seed, "Same seed, same weights")->capture_default_str();
+      ->check(WholeFrom(0, 1'000'000'000));
+  AddSeed(app_, s.seed, "Same seed, same weights");
   app_.add_option("--threads", s.threads, "Threads that sample plans")
-      ->check(CLI::Range(1, 4096))
+      ->check(WholeFrom(1, 4096))
       ->capture_default_str();
   app_.add_option("--torch-threads", s.torch_threads, "Threads of libtorch")
-      ->check(CLI::Range(1, 4096))
+      ->check(WholeFrom(1, 4096))
       ->capture_default_str();
   AddSettingOptions(app_, TableOf(s));
   app_.add_flag("--json", r.json, "Print one JSON object on stdout at the end");

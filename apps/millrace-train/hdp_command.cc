@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "command_line/limits.h"
 #include "json_lines.h"
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
@@ -20,7 +21,6 @@
 #include "millrace/plan/hash.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/train/hdp/trainer.h"
-#include "seconds.h"
 #include "setting_options.h"
 
 namespace millrace::cli {
@@ -74,15 +74,15 @@ HdpCommand::HdpCommand() : request_(std::make_unique<HdpRequest>()) {
   app_.add_option("-o,--output", r.output, "Write the best plan found here")->required();
   app_.add_option("--log", r.log, "Append a JSON line per update to this file");
   app_.add_option("--updates", s.updates, "Updates it may take: deterministic without --time-limit")
-      ->check(CLI::Range(1, 1'000'000'000));
-  app_.add_option("--time-limit", s.seconds, "Seconds it may take")->check(PositiveSeconds());
-  app_.add_option("--seed", s.seed, "Same seed, same plan")->capture_default_str();
+      ->check(WholeFrom(1, 1'000'000'000));
+  app_.add_option("--time-limit", s.seconds, "Seconds it may take")->check(AboveZero());
+  AddSeed(app_, s.seed, "Same seed, same plan");
   AddSettingOptions(app_, TableOf(s));
   app_.add_option("--threads", s.threads, "Threads that evaluate plans")
-      ->check(CLI::Range(1, 4096))
+      ->check(WholeFrom(1, 4096))
       ->capture_default_str();
   app_.add_option("--torch-threads", s.torch_threads, "Threads of libtorch")
-      ->check(CLI::Range(1, 4096))
+      ->check(WholeFrom(1, 4096))
       ->capture_default_str();
   app_.add_flag("--json", r.json, "Print one JSON object on stdout at the end");
   app_.add_flag("-q,--quiet", r.quiet, "Say nothing but errors");

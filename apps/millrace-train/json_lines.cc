@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json_lines.h"
 
-#include <cstdio>
-
+#include "command_line/output.h"
 #include "millrace/errors/errors.h"
+#include "millrace/errors/shown.h"
 
 namespace millrace::cli {
 
-void PrintLine(const std::string& line) {
-  const std::string whole = line + "\n";
-  if (std::fwrite(whole.data(), 1, whole.size(), stdout) != whole.size() || std::fflush(stdout) != 0) {
-    throw WorkFailed("stdout: could not write the result");
-  }
-}
+void PrintLine(const std::string& line) { WriteOut(TerminalSafeJson(line) + "\n"); }
 
 JsonLog::JsonLog(const std::string& path) : path_(path) {
   if (path.empty()) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learning_options.h"
+#include "command_line/limits.h"
 
 #include "millrace/network/weights.h"
-#include "seconds.h"
 #include "setting_options.h"
 
 namespace millrace::cli {
@@ -12,21 +12,21 @@ void AddLearningOptions(CLI::App& app, LearningOptions& options, const LearningH
   app.add_option("-o,--output", options.output, "Weights file (.safetensors) for the best weights so far")->required();
   auto* preset = app.add_option("--preset", options.preset,
                                 "Settings: a .json file, or the name of a preset; default: " + help.default_preset);
-  auto* seed = app.add_option("--seed", options.seed, "Same seed, same weights")->capture_default_str();
+  auto* seed = AddSeed(app, options.seed, "Same seed, same weights");
   const Setting& updates = RowNamed(settings, "updates");
   app.add_option("--updates", options.updates, HelpOf(updates) + ", instead of the preset's")
       ->check(AllowedBy(updates));
-  app.add_option("--time-limit", options.time_limit, "Seconds in all")->check(PositiveSeconds());
+  app.add_option("--time-limit", options.time_limit, "Seconds in all")->check(AboveZero());
   app.add_option("--threads", options.threads, "Threads that " + help.threads)
-      ->check(CLI::Range(1, 4096))
+      ->check(WholeFrom(1, 4096))
       ->capture_default_str();
   app.add_option("--torch-threads", options.torch_threads, "Threads of libtorch")
-      ->check(CLI::Range(1, 4096))
+      ->check(WholeFrom(1, 4096))
       ->capture_default_str();
   app.add_option("--checkpoint", options.checkpoint,
                  "Where to keep what --resume needs; default: " + help.default_checkpoint);
   app.add_option("--checkpoint-seconds", options.checkpoint_seconds, "Seconds between checkpoints")
-      ->check(PositiveSeconds())
+      ->check(AboveZero())
       ->capture_default_str();
   auto* start = app.add_option("--start", options.start, "Weights to start from: fine-tuning");
   app.add_option("--resume", options.resume, "Go on from this checkpoint, with its settings and seed")

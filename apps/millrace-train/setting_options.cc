@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setting_options.h"
+#include "command_line/limits.h"
 
 #include <algorithm>
 #include <cctype>
@@ -28,9 +29,9 @@ CLI::Validator AllowedBy(const Setting& row) {
   // Another option may change the value of another setting: CheckSettings holds this one to it.
   const double least = row.allowed.least_of.empty() ? row.allowed.least : 0;
   if (std::holds_alternative<int*>(row.value)) {
-    return CLI::Range(static_cast<int>(least), static_cast<int>(row.allowed.most));
+    return WholeFrom(static_cast<int>(least), static_cast<int>(row.allowed.most));
   }
-  return CLI::Range(least, row.allowed.most);
+  return NumberFrom(least, row.allowed.most);
 }
 
 }  // namespace millrace::cli

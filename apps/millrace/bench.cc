@@ -40,7 +40,7 @@ int ListExperiments(const CommandLine& line) {
   nlohmann::ordered_json names = nlohmann::ordered_json::array();
   for (const Experiment& experiment : kExperiments) {
     names.push_back({{"name", experiment.name}, {"what", experiment.what}});
-    if (!line.common.json) fmt::print("{:<15} {}\n", experiment.name, experiment.what);
+    if (!line.common.json) Print("{:<15} {}\n", experiment.name, experiment.what);
   }
   if (line.common.json) PrintJson({{"experiments", std::move(names)}});
   return 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "millrace/errors/errors.h"
@@ -70,9 +69,7 @@ int Convert(const CommandLine& line, const ConvertOptions& options) {
   if (!options.plan_out.empty()) WriteCarriedPlan(loaded, options);
   if (options.profile) loaded.graph = Profiled(loaded, line, options);
   if (options.output == "-") {
-    const std::string text = GraphJson(loaded.graph);
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-      throw WorkFailed("stdout: could not write the graph");
+    WriteOut(GraphJson(loaded.graph));
     return 0;
   }
   if (options.output.ends_with(".onnx")) {
@@ -83,7 +80,7 @@ int Convert(const CommandLine& line, const ConvertOptions& options) {
   if (line.common.json) {
     PrintJson({{"ops", loaded.graph.num_ops()}, {"tensors", loaded.graph.num_tensors()}, {"output", options.output}});
   } else if (!line.common.quiet) {
-    fmt::print("{}: {} ops, {} tensors\n", options.output, loaded.graph.num_ops(), loaded.graph.num_tensors());
+    Print("{}: {} ops, {} tensors\n", options.output, loaded.graph.num_ops(), loaded.graph.num_tensors());
   }
   return 0;
 }

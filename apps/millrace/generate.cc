@@ -5,13 +5,17 @@
 #include <filesystem>
 #include <memory>
 
+#include "command_line/limits.h"
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
+#include "millrace/errors/shown.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/graph_json.h"
 #include "millrace/formats/model_graph.h"
 #include "millrace/formats/onnx_write.h"
+#include "millrace/formats/text_lines.h"
 #include "millrace/verb.h"
+#include "millrace/workloads/drawn_costs.h"
 #include "millrace/workloads/models.h"
 #include "millrace/workloads/random_graph.h"
 #include "millrace/workloads/task_graph.h"
@@ -50,8 +54,10 @@ std::string EndingOf(const std::string& path) { return std::filesystem::path(pat
 std::pair<std::string, double> ParseKind(const std::string& words) {
   const std::size_t equals = words.find('=');
   double factor = 1;
-  if (equals != std::string::npos && !CLI::detail::lexical_cast(words.substr(equals + 1), factor)) {
-    throw InvalidInput("--kinds: '" + words + "' is not NAME or NAME=FACTOR");
+  if (equals != std::string::npos) {
+    const std::optional<double> stated = NumberIn<double>(std::string_view(words).substr(equals + 1));
+    if (!stated) throw InvalidInput("--kinds: '" + Shown(words) + "' is not NAME or NAME=FACTOR");
+    factor = *stated;
   }
   return {words.substr(0, equals), factor};
 }
@@ -71,9 +77,9 @@ void Report(const CommandLine& line, const GenerateOptions& options, const Compu
   }
   if (line.common.quiet) return;
   const bool asked = Contains(options.random_flags, "--ops") && graph.num_ops() != options.random.ops;
-  fmt::print("{}: {} ops{}, {} tensors, written to {}\n", graph.name(), graph.num_ops(),
-             asked ? fmt::format(" (the size of {} that is nearest to {})", options.name, options.random.ops) : "",
-             graph.num_tensors(), options.output);
+  Print("{}: {} ops{}, {} tensors, written to {}\n", graph.name(), graph.num_ops(),
+        asked ? fmt::format(" (the size of {} that is nearest to {})", options.name, options.random.ops) : "",
+        graph.num_tensors(), options.output);
 }
 
 // A graph whose costs are drawn: random, or of an algorithm.
@@ -129,39 +135,45 @@ int Generate(const CommandLine& line, GenerateOptions& options) {
   return 0;
 }
 
-// Adds an option or flag that notes in `given` that it was used.
-template <typename Value>
-CLI::Option* Noted(CLI::App* verb, std::vector<std::string>& given, const std::string& name, Value& value,
-                   const std::string& description) {
-  return verb->add_option(name, value, description)->each([&given, name](const std::string&) {
-    given.push_back(name);
-  });
+// Lets the option note in `given` that it was used.
+CLI::Option* Noted(CLI::Option* option, std::vector<std::string>& given) {
+  return option->each([&given, name = option->get_name()](const std::string&) { given.push_back(name); });
 }
 
 void AddRandomFlags(CLI::App* verb, GenerateOptions& options) {
   RandomGraphOptions& random = options.random;
   const auto add = [&](const std::string& name, auto& value, const std::string& description) {
-    return Noted(verb, options.random_flags, name, value, description)->group("Random and task graphs");
+    return Noted(verb->add_option(name, value, description), options.random_flags)->group("Random and task graphs");
   };
-  add("--ops", random.ops, "Ops of the graph; a task graph has the nearest size of its family")->capture_default_str();
-  add("--ccr", random.ccr, "Communication to computation: mean bytes / (mean seconds x 1e9)")->capture_default_str();
+  add("--ops", random.ops, "Ops of the graph; a task graph has the nearest size of its family")
+      ->check(WholeFrom(1, kMostDrawnOps))
+      ->capture_default_str();
+  add("--ccr", random.ccr, "Communication to computation: mean bytes / (mean seconds x 1e9)")
+      ->check(NumberFrom(0, kMostCcr))
+      ->capture_default_str();
   add("--degree", random.degree, "Mean number of neighbours of an op (random graphs but layered)")
+      ->check(NumberFrom(0, static_cast<double>(kMostDrawnOps)))
       ->capture_default_str();
   add("--kinds", options.kinds, "State seconds per device kind: NAME or NAME=FACTOR, commas between")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add("--heterogeneity", random.heterogeneity, "With --kinds: width of the random factor per op and kind, 0 to 2")
+  add("--heterogeneity", random.heterogeneity, "With --kinds: width of the random factor per op and kind")
+      ->check(NumberFrom(0, kMostHeterogeneity))
       ->capture_default_str();
 }
 
 void AddModelFlags(CLI::App* verb, GenerateOptions& options) {
   ModelOptions& model = options.model;
   const auto add = [&](const std::string& name, auto& value, const std::string& description) {
-    Noted(verb, options.model_flags, name, value, description)->group("Models");
+    Noted(verb->add_option(name, value, description), options.model_flags)
+        ->check(WholeFrom(1, kLargestModelSize))
+        ->group("Models");
   };
   add("--batch", model.batch, "Samples at once");
   add("--image", model.image, "Height and width of the image");
-  add("--width", model.width, "Factor on the channels of convolutions");
+  Noted(verb->add_option("--width", model.width, "Factor on the channels of convolutions"), options.model_flags)
+      ->check(AboveZero())
+      ->group("Models");
   add("--layers", model.layers,
       "Layers: encoders, LSTMs, Gemms of a tower, normal cells in a row; 50, 101 or 152 of resnet50");
   add("--hidden", model.hidden, "Features of a layer");

@@ -12,6 +12,7 @@
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
 #include "millrace/plan/hash.h"
+#include "millrace/report/readable.h"
 #include "millrace/verb.h"
 
 namespace millrace::cli {
@@ -167,30 +168,31 @@ Json DescribeGraph(const ComputationGraph& graph) {
 
 void PrintGraph(const Json& facts) {
   const auto number = [&facts](const char* member) { return facts[member].get<double>(); };
-  fmt::print("graph '{}': {} ops, {} tensors ({} inputs, {} outputs, {} of 0 bytes), {} edges\n",
-             facts["name"].get<std::string>(), facts["ops"].get<int>(), facts["tensors"].get<int>(),
-             facts["inputs"].get<int>(), facts["outputs"].get<int>(), facts["control_tensors"].get<int>(),
-             facts["edges"].get<std::int64_t>());
-  fmt::print("  {}, {} of weights, {} of tensors; hash {}\n", Amount(number("flops"), "flops"),
-             Amount(number("weight_bytes"), "B"), Amount(number("tensor_bytes"), "B"),
-             facts["graph_hash"].get<std::string>());
+  Print("graph '{}': {} ops, {} tensors ({} inputs, {} outputs, {} of 0 bytes), {} edges\n",
+        facts["name"].get<std::string>(), facts["ops"].get<int>(), facts["tensors"].get<int>(),
+        facts["inputs"].get<int>(), facts["outputs"].get<int>(), facts["control_tensors"].get<int>(),
+        facts["edges"].get<std::int64_t>());
+  Print("  {}, {} of weights, {} of tensors; hash {}\n", Amount(number("flops"), "flops"),
+        Amount(number("weight_bytes"), "B"), Amount(number("tensor_bytes"), "B"),
+        facts["graph_hash"].get<std::string>());
   const double longest = number("critical_path_work");
-  fmt::print("  work {:.6g} {}, along the critical path {:.6g} (parallelism {:.3g}); {} levels, the widest of {} ops\n",
-             number("work"), facts["work_unit"].get<std::string>(), longest,
-             longest > 0 ? number("work") / longest : 1.0, facts["critical_path_ops"].get<int>(),
-             facts["widest_level_ops"].get<int>());
-  if (!facts["device_kinds"].empty())
-    fmt::print("  times for device kinds: {}\n", fmt::join(facts["device_kinds"], ", "));
-  fmt::print("\n  {:<28}{:>8}{:>12}{:>12}{:>12}{:>9}\n", "type", "ops", "flops", "weights B", "outputs B", "share");
+  Print("  work {:.6g} {}, along the critical path {:.6g} (parallelism {:.3g}); {} levels, the widest of {} ops\n",
+        number("work"), facts["work_unit"].get<std::string>(), longest, longest > 0 ? number("work") / longest : 1.0,
+        facts["critical_path_ops"].get<int>(), facts["widest_level_ops"].get<int>());
+  if (!facts["device_kinds"].empty()) {
+    const auto kinds = facts["device_kinds"].get<std::vector<std::string>>();
+    Print("  times for device kinds: {}\n", fmt::format("{}", fmt::join(kinds, ", ")));
+  }
+  Print("\n  {:<28}{:>8}{:>12}{:>12}{:>12}{:>9}\n", "type", "ops", "flops", "weights B", "outputs B", "share");
   std::size_t printed = 0;
   for (const Json& type : facts["types"]) {
     if (printed++ == kMostLines) {
-      fmt::print("  ... and {} more types\n", facts["types"].size() - kMostLines);
+      Print("  ... and {} more types\n", facts["types"].size() - kMostLines);
       break;
     }
-    fmt::print("  {:<28}{:>8}{:>12}{:>12}{:>12}{:>8.1f}%\n", type["type"].get<std::string>(), type["ops"].get<int>(),
-               Amount(type["flops"].get<double>()), Amount(type["weight_bytes"].get<double>()),
-               Amount(type["output_bytes"].get<double>()), 100 * type["share"].get<double>());
+    Print("  {:<28}{:>8}{:>12}{:>12}{:>12}{:>8.1f}%\n", type["type"].get<std::string>(), type["ops"].get<int>(),
+          Amount(type["flops"].get<double>()), Amount(type["weight_bytes"].get<double>()),
+          Amount(type["output_bytes"].get<double>()), 100 * type["share"].get<double>());
   }
 }
 
@@ -208,35 +210,35 @@ Json DescribeMachine(const Machine& machine) {
 }
 
 void PrintMachine(const Machine& machine, const Json& facts) {
-  fmt::print("machine '{}': {} devices on {} units, {} links; hash {}\n\n", machine.name, machine.devices.size(),
-             facts["units"].get<int>(), machine.links.size(), facts["machine_hash"].get<std::string>());
-  fmt::print("  {:>3} {:<16}{:<10}{:>12}{:>12}{:>12}{:>11}  units\n", "", "device", "kind", "flops/s", "bytes/s",
-             "memory B", "launch s");
+  Print("machine '{}': {} devices on {} units, {} links; hash {}\n\n", machine.name, machine.devices.size(),
+        facts["units"].get<int>(), machine.links.size(), facts["machine_hash"].get<std::string>());
+  Print("  {:>3} {:<16}{:<10}{:>12}{:>12}{:>12}{:>11}  units\n", "", "device", "kind", "flops/s", "bytes/s", "memory B",
+        "launch");
   for (std::size_t i = 0; i < machine.devices.size(); ++i) {
     const Device& device = machine.devices[i];
-    fmt::print("  {:>3} {:<16}{:<10}{:>12}{:>12}{:>12}{:>11.3g}  {}\n", i, device.name, device.kind,
-               Amount(device.flops_per_second), Amount(device.memory_bandwidth),
-               device.memory_bytes ? Amount(*device.memory_bytes) : "any", device.launch_seconds,
-               fmt::join(device.units, " "));
+    Print("  {:>3} {:<16}{:<10}{:>12}{:>12}{:>12}{:>11}  {}\n", i, device.name, device.kind,
+          Amount(device.flops_per_second), Amount(device.memory_bandwidth),
+          device.memory_bytes ? Amount(*device.memory_bytes) : "any", ReadableSeconds(device.launch_seconds),
+          fmt::format("{}", fmt::join(device.units, " ")));
   }
   const auto rate = [](double bandwidth) {
     return bandwidth == kUnlimitedBandwidth ? std::string("unlimited") : Amount(bandwidth, "B/s");
   };
-  if (!machine.links.empty()) fmt::print("\n");
+  if (!machine.links.empty()) Print("\n");
   for (std::size_t i = 0; i < machine.links.size(); ++i) {
     if (i == kMostLines) {
-      fmt::print("  ... and {} more links\n", machine.links.size() - kMostLines);
+      Print("  ... and {} more links\n", machine.links.size() - kMostLines);
       break;
     }
     const Link& link = machine.links[i];
-    fmt::print("  link {} -> {}: {:.3g} s, {}{}\n", link.from, link.to, link.latency_seconds, rate(link.bandwidth),
-               link.channel ? fmt::format(", channel {}", *link.channel) : "");
+    Print("  link {} -> {}: {}, {}{}\n", link.from, link.to, ReadableSeconds(link.latency_seconds),
+          rate(link.bandwidth), link.channel ? fmt::format(", channel {}", *link.channel) : "");
   }
   if (machine.default_link) {
-    fmt::print("  any other pair: {:.3g} s, {}\n", machine.default_link->latency_seconds,
-               rate(machine.default_link->bandwidth));
+    Print("  any other pair: {}, {}\n", ReadableSeconds(machine.default_link->latency_seconds),
+          rate(machine.default_link->bandwidth));
   } else {
-    fmt::print("  transfers between any other pair are free\n");
+    Print("  transfers between any other pair are free\n");
   }
 }
 
@@ -276,20 +278,19 @@ Json DescribePlan(const PlanRecord& record) {
 }
 
 void PrintPlan(const Json& facts) {
-  fmt::print("plan by '{}' (seed {}) for graph '{}' on machine '{}'\n", facts["method"].get<std::string>(),
-             facts["seed"].get<std::uint64_t>(), facts["graph"].get<std::string>(),
-             facts["machine"].get<std::string>());
-  fmt::print("  proxy {:.6g} s", facts["proxy_seconds"].get<double>());
-  if (!facts["target_seconds"].is_null()) fmt::print(", measured {:.6g} s", facts["target_seconds"].get<double>());
-  fmt::print("; {} ops in {} groups, {} of them of several ops; hash {}\n\n", facts["ops"].get<std::int64_t>(),
-             facts["groups"].get<std::int64_t>(), facts["fused_groups"].get<std::int64_t>(),
-             facts["plan_hash"].get<std::string>());
-  fmt::print("  {:>3} {:<16}{:<10}{:>10}{:>10}\n", "", "device", "kind", "groups", "ops");
+  Print("plan by '{}' (seed {}) for graph '{}' on machine '{}'\n", facts["method"].get<std::string>(),
+        facts["seed"].get<std::uint64_t>(), facts["graph"].get<std::string>(), facts["machine"].get<std::string>());
+  Print("  proxy {}", ReadableSeconds(facts["proxy_seconds"].get<double>()));
+  if (!facts["target_seconds"].is_null())
+    Print(", measured {}", ReadableSeconds(facts["target_seconds"].get<double>()));
+  Print("; {} ops in {} groups, {} of them of several ops; hash {}\n\n", facts["ops"].get<std::int64_t>(),
+        facts["groups"].get<std::int64_t>(), facts["fused_groups"].get<std::int64_t>(),
+        facts["plan_hash"].get<std::string>());
+  Print("  {:>3} {:<16}{:<10}{:>10}{:>10}\n", "", "device", "kind", "groups", "ops");
   std::size_t i = 0;
   for (const Json& device : facts["devices"]) {
-    fmt::print("  {:>3} {:<16}{:<10}{:>10}{:>10}\n", i++, device["name"].get<std::string>(),
-               device["kind"].get<std::string>(), device["groups"].get<std::int64_t>(),
-               device["ops"].get<std::int64_t>());
+    Print("  {:>3} {:<16}{:<10}{:>10}{:>10}\n", i++, device["name"].get<std::string>(),
+          device["kind"].get<std::string>(), device["groups"].get<std::int64_t>(), device["ops"].get<std::int64_t>());
   }
 }
 

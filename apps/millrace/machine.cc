@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "millrace/errors/errors.h"
@@ -21,8 +20,7 @@ struct MachineOptions {
 int ShowMachine(const CommandLine& line, const MachineOptions& options) {
   const std::string text = MachineJson(LoadMachine(options.words == "detect" ? "this" : options.words));
   if (options.output.empty() || options.output == "-") {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-      throw WorkFailed("stdout: could not write the machine");
+    WriteOut(text);
     return 0;
   }
   WriteFileAtomically(options.output, text);

@@ -6,9 +6,11 @@
 #include <memory>
 #include <string>
 
+#include "command_line/limits.h"
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/plan_json.h"
+#include "millrace/report/readable.h"
 #include "millrace/runtime/host_units.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/verb.h"
@@ -31,8 +33,9 @@ void RefuseIfOverMemory(const std::string& path, const CostModel& cost, const Pl
   const std::vector<double> peaks = PeakMemory(costed, assignment, MakeTimeline(costed, assignment));
   for (std::size_t memory = 0; memory < peaks.size(); ++memory) {
     if (peaks[memory] <= costed.topology.memory_bytes[memory]) continue;
-    throw InvalidInput(fmt::format("{}: needs {:.0f} bytes on memory {}, which holds {:.0f}; it is not measured", path,
-                                   peaks[memory], memory, costed.topology.memory_bytes[memory]));
+    throw InvalidInput(fmt::format("{}: needs {} on memory {}, which holds {}; it is not measured", path,
+                                   ReadableBytes(peaks[memory]), memory,
+                                   ReadableBytes(costed.topology.memory_bytes[memory])));
   }
 }
 
@@ -64,9 +67,9 @@ int Measure(const CommandLine& line, const MeasureVerbOptions& options) {
                {"times", measured.times},
                {"disturbed", measured.disturbed}});
   } else {
-    fmt::print("median {:.6g} s, min {:.6g} s, p95 {:.6g} s over {} runs on {}{}\n", measured.median, measured.min,
-               measured.p95, measured.times.size(), target->name(),
-               measured.disturbed ? " (disturbed: others used our processors)" : "");
+    Print("median {}, min {}, p95 {} over {} runs on {}{}\n", ReadableSeconds(measured.median),
+          ReadableSeconds(measured.min), ReadableSeconds(measured.p95), measured.times.size(), target->name(),
+          measured.disturbed ? " (disturbed: others used our processors)" : "");
   }
   return 0;
 }
@@ -82,10 +85,10 @@ void AddMeasure(CommandLine& line) {
   verb->add_option("--target", options->target, "cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE")
       ->capture_default_str();
   verb->add_option("--repetitions", options->repetitions, "Timed runs")
-      ->check(CLI::Range(1, 1000000))
+      ->check(WholeFrom(1, 1000000))
       ->capture_default_str();
   verb->add_option("--warm-up", options->warm_up, "Runs before them, not counted")
-      ->check(CLI::Range(0, 1000000))
+      ->check(WholeFrom(0, 1000000))
       ->capture_default_str();
 }
 

@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 
+#include "command_line/limits.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/gflownet/planners.h"
-#include "millrace/limits.h"
 #include "millrace/optimize/planners.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/report/progress_bar.h"
@@ -70,8 +70,8 @@ int RunOptimize(const CommandLine& line, Options options) {
     PrintJson(nlohmann::ordered_json::parse(ResultJson(result)));
     return 0;
   }
-  fmt::print("{}\n  plan    {}/plan.json\n  report  {}/report.html\n", ResultText(result), options.output,
-             options.output);
+  WriteOut(ResultText(result));
+  Print("\n  plan    {}/plan.json\n  report  {}/report.html\n", options.output, options.output);
   return 0;
 }
 
@@ -101,11 +101,11 @@ void AddOptimize(CommandLine& line) {
           "--samples", optimize.samples,
           "Plans drawn from each sampling source for each way of fusing (1000 for all ways together; fewer for "
           "very large graphs)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+      ->check(WholeFrom(1, std::int64_t{1} << 40));
   verb->add_option("--iterations", optimize.iterations, "Steps of each search source")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+      ->check(WholeFrom(1, std::int64_t{1} << 40));
   verb->add_option("--top-k", optimize.top_k, "Plans measured on the target")
-      ->check(CLI::Range(1, 100000))
+      ->check(WholeFrom(1, 100000))
       ->capture_default_str();
   verb->add_option("--methods", optimize.methods, "Only these candidate sources, with commas between")->delimiter(',');
   verb->add_option("--temperature", options->temperatures,

@@ -14,6 +14,7 @@
 #include "millrace/formats/onnx_write.h"
 #include "millrace/formats/plan_json.h"
 #include "millrace/machine/detect.h"
+#include "millrace/report/readable.h"
 #include "millrace/runtime/executor.h"
 #include "millrace/target/random_inputs.h"
 #include "millrace/verb.h"
@@ -126,9 +127,9 @@ int RunModel(const CommandLine& line, const RunOptions& options) {
   if (line.common.json) {
     PrintJson({{"outputs", paths}, {"seconds", seconds}});
   } else {
-    for (const std::string& path : paths) fmt::print("{}\n", path);
+    for (const std::string& path : paths) Print("{}\n", path);
     if (!line.common.quiet)
-      fmt::print(stderr, "ran in {:.3f} ms on {} processors\n", seconds * 1e3, program.cpus.size());
+      fmt::print(stderr, "ran in {} on {} processors\n", ReadableSeconds(seconds), program.cpus.size());
   }
   return 0;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line/limits.h"
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
@@ -16,12 +17,12 @@
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
 #include "millrace/fusion/greedy_fusion.h"
-#include "millrace/limits.h"
 #include "millrace/memory/run_in_memory.h"
 #include "millrace/optimize/planners.h"
 #include "millrace/plan/hash.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/drawn_plans.h"
+#include "millrace/report/readable.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/proven_bound.h"
 #include "millrace/verb.h"
@@ -110,7 +111,7 @@ Outcome FindPlan(const CostModel& model, const Machine& machine, const ScheduleO
   return outcome;
 }
 
-void Print(const CommandLine& line, const Outcome& outcome, const std::string& output) {
+void PrintOutcome(const CommandLine& line, const Outcome& outcome, const std::string& output) {
   const double makespan = outcome.record.proxy_seconds;
   const double gap = Gap(makespan, outcome.lower_bound);
   if (line.common.json) {
@@ -131,15 +132,15 @@ void Print(const CommandLine& line, const Outcome& outcome, const std::string& o
     PrintJson(json);
     return;
   }
-  fmt::print(
-      "{}: makespan {:.6g} s, at most {:.1f} % above the best: no plan of these groups takes less than {:.6g} s\n",
-      outcome.record.method, makespan, 100 * Gap(makespan, outcome.proven_bound), outcome.proven_bound);
-  fmt::print("{} groups on {} devices, best of {} in {:.3g} s\n", outcome.record.plan.groups.size(),
-             outcome.record.machine.devices.size(), outcome.samples, outcome.wall_seconds);
+  Print("{}: makespan {}, at most {} % above the best: no plan of these groups takes less than {}\n",
+        outcome.record.method, ReadableSeconds(makespan), ReadableNumber(100 * Gap(makespan, outcome.proven_bound), 1),
+        ReadableSeconds(outcome.proven_bound));
+  Print("{} groups on {} devices, best of {} in {}\n", outcome.record.plan.groups.size(),
+        outcome.record.machine.devices.size(), outcome.samples, ReadableSeconds(outcome.wall_seconds));
   if (outcome.mean_makespan && outcome.distance)
-    fmt::print("drawn plans take {:.6g} s in the mean; two of them differ in {:.0f} % of their chains\n",
-               *outcome.mean_makespan, 100 * *outcome.distance);
-  if (!output.empty()) fmt::print("plan written to {}\n", output);
+    Print("drawn plans take {} in the mean; two of them differ in {:.0f} % of their chains\n",
+          ReadableSeconds(*outcome.mean_makespan), 100 * *outcome.distance);
+  if (!output.empty()) Print("plan written to {}\n", output);
 }
 
 // Refuses limits that the method does not look at.
@@ -177,12 +178,11 @@ int Schedule(const CommandLine& line, const ScheduleOptions& options) {
   outcome.record.seed = line.common.seed;
   StopIfInterrupted();
   if (outcome.memory_saving && !line.common.quiet) {
-    fmt::print(stderr,
-               "millrace: warning: no plan of {} fits in memory as it is; this one was changed to fit, or made to\n",
-               outcome.record.method);
+    Warn(fmt::format("no plan of {} fits in memory as it is; this one was changed to fit, or made to",
+                     outcome.record.method));
   }
   if (!options.output.empty()) WriteFileAtomically(options.output, PlanJson(outcome.record));
-  Print(line, outcome, options.output);
+  PrintOutcome(line, outcome, options.output);
   return 0;
 }
 
@@ -204,7 +204,8 @@ std::string HelpOfMethod(const std::string& method) {
   return text;
 }
 
-// A flag for every option that some planner declares; the registry refuses those of others.
+// A flag for every option that some planner declares; the registry refuses those of others, and numbers out of the
+// range that it has with this planner.
 void AddPlannerOptions(CLI::App& verb, const std::shared_ptr<ScheduleOptions>& options) {
   std::map<std::string, std::string> takers;
   std::map<std::string, PlannerOption> declared;
@@ -221,6 +222,7 @@ void AddPlannerOptions(CLI::App& verb, const std::shared_ptr<ScheduleOptions>& o
             "--" + name,
             [options, name = name](const std::vector<double>& values) { options->planner_options[name] = values; },
             fmt::format("{} ({})", option.meaning, takers[name]))
+        ->check(AnyNumber())
         ->delimiter(',');
   }
 }
@@ -242,12 +244,11 @@ void AddSchedule(CommandLine& line) {
       ->check(CLI::IsMember({"none", "greedy"}));
   verb->add_option("--samples", options->samples,
                    "Plans to draw and choose the best of, by methods that draw; with --time-limit as many as it allows")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+      ->check(WholeFrom(1));
   verb->add_option("--weights", options->weights,
                    "Weights of a learned method instead of those that came with Millrace");
   AddPlannerOptions(*verb, options);
-  verb->add_option("--iterations", options->iterations, "Steps of a method that searches")
-      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
+  verb->add_option("--iterations", options->iterations, "Steps of a method that searches")->check(WholeFrom(1));
   verb->add_option("--time-limit", options->time_limit,
                    "Seconds that drawing, searching and trying again for memory may take together; a method with one "
                    "answer finishes it")

@@ -10,6 +10,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
+#include "millrace/report/readable.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/greedy.h"
 #include "millrace/simulate/peak_memory.h"
@@ -89,12 +90,12 @@ void PrintDevices(const Simulation& simulation) {
     ++groups[device];
   }
   const double makespan = simulation.timeline.makespan;
-  fmt::print("{:<20} {:>8} {:>8} {:>14} {:>14}\n", "device", "groups", "busy", "peak bytes", "memory bytes");
+  Print("{:<20} {:>8} {:>8} {:>14} {:>14}\n", "device", "groups", "busy", "peak bytes", "memory bytes");
   for (std::size_t d = 0; d < devices; ++d) {
     const Device& device = simulation.machine.devices[d];
-    fmt::print("{:<20} {:>8} {:>6.1f} % {:>14.6g} {:>14}\n", device.name, groups[d],
-               makespan > 0 ? 100 * busy[d] / makespan : 0.0, simulation.peak_by_device[d],
-               device.memory_bytes ? fmt::format("{:.6g}", *device.memory_bytes) : "unlimited");
+    Print("{:<20} {:>8} {:>6.1f} % {:>14.6g} {:>14}\n", device.name, groups[d],
+          makespan > 0 ? 100 * busy[d] / makespan : 0.0, simulation.peak_by_device[d],
+          device.memory_bytes ? fmt::format("{:.6g}", *device.memory_bytes) : "unlimited");
   }
 }
 
@@ -117,7 +118,7 @@ void PrintGantt(const Simulation& simulation) {
   for (std::size_t d = 0; d < devices; ++d) {
     std::string row;
     for (const double share : busy[d]) row += share > 0.5 ? '#' : share > 0 ? '-' : '.';
-    fmt::print("{:<20} {}\n", simulation.machine.devices[d].name, row);
+    Print("{:<20} {}\n", simulation.machine.devices[d].name, row);
   }
 }
 
@@ -134,10 +135,12 @@ int Simulate(const CommandLine& line, const SimulateOptions& options) {
     return 0;
   }
   const double makespan = simulation.timeline.makespan;
-  fmt::print("makespan {:.6g} s, at most {:.1f} % above the best: no plan of these groups takes less than {:.6g} s\n",
-             makespan, 100 * Gap(makespan, simulation.proven_bound), simulation.proven_bound);
-  fmt::print("where devices run whatever is ready first it takes {:.3f} times as long\n", simulation.fragility);
-  if (!simulation.feasible) fmt::print("does not fit in memory\n");
+  Print("makespan {}, at most {} % above the best: no plan of these groups takes less than {}\n",
+        ReadableSeconds(makespan), ReadableNumber(100 * Gap(makespan, simulation.proven_bound), 1),
+        ReadableSeconds(simulation.proven_bound));
+  Print("where devices run whatever is ready first it takes {} times as long\n",
+        ReadableNumber(simulation.fragility, 3));
+  if (!simulation.feasible) Print("does not fit in memory\n");
   PrintDevices(simulation);
   if (options.gantt) PrintGantt(simulation);
   return 0;

@@ -3,21 +3,29 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
+#include <limits>
+#include <string_view>
 
-#include "millrace/errors/errors.h"
+#include "command_line/ending.h"
+#include "command_line/limits.h"
+#include "millrace/errors/shown.h"
+#include "millrace/formats/text_lines.h"
 #include "millrace/machine/detect.h"
 
 namespace millrace::cli {
 namespace {
 
+constexpr std::size_t kLongestComplaint = 1000;
+
 void AddDimension(CommonOptions& common, const std::string& words) {
   const std::size_t equals = words.find('=');
-  std::int64_t size = 0;
-  if (equals == std::string::npos || !CLI::detail::lexical_cast(words.substr(equals + 1), size) || size <= 0) {
-    throw CLI::ValidationError("--dim", "'" + words + "' is not NAME=SIZE with a size > 0");
+  const std::optional<std::int64_t> size =
+      equals == std::string::npos ? std::nullopt : NumberIn<std::int64_t>(std::string_view(words).substr(equals + 1));
+  if (!size || *size <= 0) {
+    throw CLI::ValidationError("--dim", fmt::format("'{}' is not NAME=SIZE with a size from 1 to {}", Shown(words),
+                                                    std::numeric_limits<std::int64_t>::max()));
   }
-  common.dimensions[words.substr(0, equals)] = size;
+  common.dimensions[words.substr(0, equals)] = *size;
 }
 
 }  // namespace
@@ -27,9 +35,9 @@ void MakeVerb(CommandLine& line, CLI::App& subcommand, std::function<int()> acti
   subcommand.option_defaults()->group("Every verb");
   subcommand.add_flag("--json", common.json, "Print one JSON object on stdout");
   subcommand.add_flag("-q,--quiet", common.quiet, "Say nothing but the result and errors");
-  subcommand.add_option("--seed", common.seed, "Same seed, same answer")->capture_default_str();
+  AddSeed(subcommand, common.seed, "Same seed, same answer");
   subcommand.add_option("--threads", common.threads, "Threads to use; 0: all that this process may")
-      ->check(CLI::Range(0, 4096));
+      ->check(WholeFrom(0, 4096));
   subcommand
       .add_option_function<std::vector<std::string>>(
           "--dim",
@@ -93,24 +101,16 @@ int ExplainUsage(const CommandLine& line, const CLI::ParseError& error) {
   const char* kind = named == &line.app ? "verb" : "experiment";
   const std::string what =
       misnamed ? fmt::format("there is no {} '{}'", kind, strangers.front()) : std::string(error.what());
-  fmt::print(stderr, "millrace: {}; {} --help lists {}\n", what, words,
-             has_subcommands ? fmt::format("the {}s", kind) : "its flags");
-  return 2;
+  return ComplainOfUsage("millrace", fmt::format("{}; {} --help lists {}", Shown(what, kLongestComplaint), words,
+                                                 has_subcommands ? fmt::format("the {}s", kind) : "its flags"));
 }
 
 LoadedGraph LoadWithWarnings(const CommandLine& line, const std::string& path) {
   LoadedGraph loaded = LoadGraph(path, line.common.dimensions);
   if (!line.common.quiet) {
-    for (const std::string& warning : loaded.warnings) fmt::print(stderr, "millrace: warning: {}: {}\n", path, warning);
+    for (const std::string& warning : loaded.warnings) Warn(path + ": " + warning);
   }
   return loaded;
-}
-
-void PrintJson(const nlohmann::ordered_json& object) {
-  const std::string text = object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw WorkFailed("stdout: could not write the result");
-  }
 }
 
 }  // namespace millrace::cli

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "command_line/output.h"
 #include "millrace/formats/load.h"
 #include "millrace/machine/proxy.h"
 
@@ -66,8 +67,5 @@ void AddProxyOption(CLI::App& verb, std::optional<Proxy>& proxy);
 
 // Loads a graph and prints its warnings to stderr.
 LoadedGraph LoadWithWarnings(const CommandLine& line, const std::string& path);
-
-// One JSON object on stdout, and nothing else there.
-void PrintJson(const nlohmann::ordered_json& object);
 
 }  // namespace millrace::cli

@@ -1,89 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command as its users meet it: files in, files and one JSON object out, one line and an exit code when it goes
-// wrong.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
-#include <string>
 #include <thread>
+
+#include "tests/apps/command.h"
 
 namespace millrace {
 namespace {
 
-using Json = nlohmann::json;
+using testing::Command;
+using testing::ContentOf;
 using ::testing::HasSubstr;
+using testing::Json;
+using testing::kMachine;
 using ::testing::Not;
-
-struct Outcome {
-  int exit_code = -1;
-  std::string out, err;
-
-  Json json() const { return Json::parse(out); }
-};
-
-std::string ContentOf(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-class Command : public ::testing::Test {
- protected:
-  Command() : folder_(std::filesystem::temp_directory_path() / ("millrace_command_" + std::to_string(::getpid()))) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  ~Command() override { std::filesystem::remove_all(folder_); }
-
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string Write(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / name) << content;
-    return Path(name);
-  }
-
-  Outcome Run(const std::string& arguments) const {
-    const std::string line =
-        "cd '" + folder_.string() + "' && '" MILLRACE_COMMAND "' " + arguments + " >out.txt 2>err.txt </dev/null";
-    const int status = std::system(line.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), ContentOf(folder_ / "out.txt"),
-            ContentOf(folder_ / "err.txt")};
-  }
-
-  // Runs it and expects it to work.
-  Outcome Do(const std::string& arguments) const {
-    Outcome outcome = Run(arguments);
-    EXPECT_EQ(outcome.exit_code, 0) << arguments << "\n" << outcome.err;
-    return outcome;
-  }
-
-  // Runs it and expects one line of complaint that says `what`, exit code 2 and nothing on stdout.
-  void Refuses(const std::string& arguments, const std::string& what) const {
-    const Outcome outcome = Run(arguments);
-    EXPECT_EQ(outcome.exit_code, 2) << arguments << "\n" << outcome.err;
-    EXPECT_EQ(outcome.out, "") << arguments;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << arguments << "\n" << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr(what)) << arguments;
-  }
-
-  // A small graph file, g.json.
-  void GenerateGraph() const { Do("generate layered --ops 40 --ccr 1 --seed 3 -o g.json"); }
-
-  std::filesystem::path folder_;
-};
-
-constexpr const char* kMachine = "--machine homogeneous:4,latency=1e-3,bandwidth=1e9";
+using testing::Outcome;
 
 TEST_F(Command, SchedulesAGraphAndSimulatesThePlanToTheSameMakespan) {
   GenerateGraph();
@@ -139,7 +73,7 @@ TEST_F(Command, TakesTheOptionsAndLimitsOfAMethodWithThatMethodAlone) {
   Refuses(schedule + "heft --weights w.safetensors", "heft takes no --weights");
   Refuses(schedule + "go-untrained --weights w.safetensors", "go-untrained takes no --weights");
   Refuses(schedule + "heft --temperature 0.1", "heft takes no --temperature");
-  Refuses(schedule + "anneal --chains 0", "--chains of anneal is a number from 1 to 1000");
+  Refuses(schedule + "anneal --chains 0", "--chains of anneal is a whole number from 1 to 1000");
   Refuses(schedule + "anneal --chains 2,3", "--chains of anneal takes one number");
   Refuses(schedule + "anneal --chains many", "many");
 }

@@ -9,6 +9,7 @@
 #include "millrace/machine/preset.h"
 #include "millrace/optimize/planners.h"
 #include "millrace/report/gantt.h"
+#include "millrace/report/readable.h"
 #include "millrace/report/text.h"
 #include "millrace/report/trace.h"
 #include "millrace/workloads/random_graph.h"

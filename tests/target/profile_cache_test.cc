@@ -99,11 +99,13 @@ TEST_F(ProfileCacheFile, KeepsWholeEntriesOfAFileCutOffAnywhere) {
 
 TEST_F(ProfileCacheFile, IgnoresEntriesThatAreNoTimes) {
   SaveTwoEntries();
-  Write(Text() + "{\"signature\":\"Conv b\",\"units\":1,\"seconds\":-1}\n{\"signature\":7}\n[]\nnonsense\n");
+  Write(Text() +
+        "{\"signature\":\"Conv b\",\"units\":1,\"seconds\":-1}\n{\"signature\":7}\n[]\nnonsense\n"
+        "{\"signature\":\"Conv b\",\"units\":1,\"seconds\":1e-300}\n");
   const ProfileCache cache(path());
   EXPECT_EQ(cache.Find("Conv a", 1), 2.5e-3);
   EXPECT_EQ(cache.Find("Conv b", 1), std::nullopt);
-  EXPECT_THAT(cache.warning(), ::testing::HasSubstr("4 lines"));
+  EXPECT_THAT(cache.warning(), ::testing::HasSubstr("profile.jsonl:4: no profile entry, the first of 5 such lines"));
 }
 
 TEST(ProfileCache, WithoutAPathKeepsTimesInMemory) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "millrace/errors/errors.h"
+#include "millrace/formats/text_lines.h"
 #include "tests/reference/temporary_folder.h"
 
 namespace millrace {
@@ -43,10 +44,8 @@ Record Example(const std::string& plan, double median = 0.25) {
   record.method = "heft";
   record.seed = std::numeric_limits<std::uint64_t>::max();
   record.proxy_seconds = 0.1 + 0.2;
-  record.measurement.times = {0.3, median, 1e-300};
-  record.measurement.min = 1e-300;
-  record.measurement.median = median;
-  record.measurement.p95 = 0.3;
+  record.measurement.times = {median + 0.1 + 0.2, median, kLeastTime};
+  Summarise(&record.measurement);
   record.measurement.disturbed = true;
   return record;
 }
@@ -134,6 +133,55 @@ TEST_F(RecordsFile, PassesOverGarbageWithAWarningThatNamesTheLine) {
   for (const std::string& warning : records.warnings()) EXPECT_EQ(warning.find('\n'), std::string::npos) << warning;
 }
 
+TEST_F(RecordsFile, PassesOverTimesThatNoRunTakesAndNamesTheirPlace) {
+  const std::string good = RecordLine(Example("a"));
+  const std::size_t times = good.find("\"times\":[");
+  const auto with_times = [&](const std::string& list) { return good.substr(0, times) + "\"times\":" + list + "}\n"; };
+  for (const std::string time :
+       {"-1", "-0.25", "0", "1e-300", "1e-13", "1e301", "1e999", "nan", "-inf", "null", "\"1\""}) {
+    Write(good + "\n" + with_times("[0.25," + time + "]"));
+    const Records records(path_);
+    EXPECT_EQ(records.all().size(), 1U) << time;
+    ASSERT_EQ(records.warnings().size(), 1U) << time;
+    EXPECT_THAT(records.warnings()[0], ::testing::HasSubstr("records.jsonl:2: no record, passed over: times[1]: "));
+  }
+  Write(with_times("[]"));
+  EXPECT_THAT(Records(path_).warnings(), ::testing::ElementsAre(::testing::HasSubstr("times: is empty")));
+  std::string negative_proxy = good;
+  negative_proxy.replace(negative_proxy.find("\"proxy_seconds\":") + 16, 0, "-");
+  Write(negative_proxy);
+  EXPECT_THAT(Records(path_).warnings(), ::testing::ElementsAre(::testing::HasSubstr("proxy_seconds: is negative")));
+}
+
+TEST_F(RecordsFile, GoesByTheTimesAndNotByWhatIsSaidOfThem) {
+  std::string line = RecordLine(Example("a"));
+  const std::size_t at = line.find("\"median_seconds\":0.25");
+  ASSERT_NE(at, std::string::npos);
+  line.replace(at, 21, "\"median_seconds\":1e-9");
+  Write(line);
+  EXPECT_EQ(Records(path_).all().at(0).measurement.median, 0.25);
+}
+
+TEST_F(RecordsFile, TakesNoTimeAtAllWhereTheProxySeesNoneEither) {
+  Record free = Example("a");
+  free.proxy_seconds = 0;
+  free.measurement.times = {0, 0};
+  Summarise(&free.measurement);
+  Records(path_).Append(free);
+  const Records records(path_);
+  EXPECT_THAT(records.warnings(), ::testing::IsEmpty());
+  EXPECT_EQ(records.all().at(0).measurement.median, 0);
+}
+
+TEST_F(RecordsFile, WarnsOfTheFirstLinesThatAreNoneAndCountsTheRest) {
+  std::string text;
+  for (int line = 0; line < 1000; ++line) text += "garbage\n";
+  Write(text);
+  const Records records(path_);
+  ASSERT_EQ(records.warnings().size(), 11U);
+  EXPECT_THAT(records.warnings().back(), ::testing::HasSubstr("records.jsonl: 990 more lines are no records"));
+}
+
 TEST_F(RecordsFile, TellsMeasurementsApartByGraphMachinePlanAndTarget) {
   const Record one = Example("a", 0.25);
   std::vector<Record> others(4, one);
@@ -141,7 +189,10 @@ TEST_F(RecordsFile, TellsMeasurementsApartByGraphMachinePlanAndTarget) {
   others[1].machine_hash = "another machine";
   others[2].plan_hash = "another plan";
   others[3].target = "another target";
-  for (std::size_t i = 0; i < others.size(); ++i) others[i].measurement.median = 1 + static_cast<double>(i);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    others[i].measurement.times = {1 + static_cast<double>(i)};
+    Summarise(&others[i].measurement);
+  }
   const auto median = [](const Records& records, const Record& record) {
     const Record* const found = records.Find(record.graph_hash, record.machine_hash, record.plan_hash, record.target);
     return found == nullptr ? -1 : found->measurement.median;

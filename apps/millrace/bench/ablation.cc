@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line/limits.h"
 #include "millrace/bench.h"
 #include "millrace/bench/flags.h"
 #include "millrace/bench/output.h"
@@ -111,7 +112,7 @@ ExperimentRun AddAblation(const CommandLine& line, CLI::App& flags) {
   AddQuick(flags, options->quick, "Samples on the quality experiment's quick graphs only");
   AddList(flags, "--runs", options->runs, "Trainings, NAME=STEM: STEM.jsonl is the log, STEM.safetensors the weights");
   flags.add_option("--updates", options->updates, "Train for so many updates with each objective")
-      ->check(CLI::Range(0, 1'000'000'000));
+      ->check(WholeFrom(0, 1'000'000'000));
   flags.add_option("--preset", options->preset, "Settings of these trainings (.json)");
   flags.add_option("-o,--output", options->output, "Folder for these trainings");
   return [&line, options] { return RunAblation(line, *options); };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/bench/flags.h"
-
-#include "millrace/limits.h"
+#include "command_line/limits.h"
 
 namespace millrace::cli {
 namespace {

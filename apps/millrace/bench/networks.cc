@@ -123,22 +123,22 @@ void PrintMarkdownRow(const Json& row) {
     const Json& interval = row["all-cores_over_best"];
     ratio = fmt::format("{:.2f} .. {:.2f}", interval[0].get<double>(), interval[1].get<double>());
   }
-  fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |{}\n", row["model"].get<std::string>(),
-             row["ops"].get<int>(), Milliseconds(row, "sequential"), Milliseconds(row, "all-cores"),
-             Milliseconds(row, "heft"), Milliseconds(row, "best"),
-             row["method"].get<std::string>() + " / " + row["fusion"].get<std::string>(), ratio,
-             NumberText(row["proxy_rank_correlation"], "", 1), NumberText(row["proxy_median_error"], " %", 100),
-             OutputCheckText(row["output_check"]), row["disturbed"].get<bool>() ? " disturbed" : "");
+  Print("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |{}\n", row["model"].get<std::string>(),
+        row["ops"].get<int>(), Milliseconds(row, "sequential"), Milliseconds(row, "all-cores"),
+        Milliseconds(row, "heft"), Milliseconds(row, "best"),
+        row["method"].get<std::string>() + " / " + row["fusion"].get<std::string>(), ratio,
+        NumberText(row["proxy_rank_correlation"], "", 1), NumberText(row["proxy_median_error"], " %", 100),
+        OutputCheckText(row["output_check"]), row["disturbed"].get<bool>() ? " disturbed" : "");
   std::fflush(stdout);
 }
 
 void PrintMarkdownHead(const CommandLine& line, const Machine& machine) {
-  fmt::print("{}, {} devices, seed {}; milliseconds, medians of interleaved runs\n\n", HostProcessor(),
-             machine.devices.size(), line.common.seed);
-  fmt::print(
+  Print("{}, {} devices, seed {}; milliseconds, medians of interleaved runs\n\n", HostProcessor(),
+        machine.devices.size(), line.common.seed);
+  Print(
       "| model | ops | sequential | all-cores | heft | best plan | method / fusion | all-cores / best, 95 % | rank "
       "correlation | proxy error | output check |\n");
-  fmt::print("|---|---|---|---|---|---|---|---|---|---|---|\n");
+  Print("|---|---|---|---|---|---|---|---|---|---|---|\n");
 }
 
 int RunNetworks(const CommandLine& line, const NetworksFlags& options) {

@@ -88,12 +88,12 @@ void BenchAccount::Print(const std::vector<Table>& tables) const {
     PrintJson(object);
     return;
   }
-  fmt::print("    {}\n\n", TypedCommand());
-  fmt::print("{}, {} processors, {} used; {}; seed {}; {:.0f} s, {:.0f} % of the processors' time went to others.\n\n",
+  cli::Print("    {}\n\n", TypedCommand());
+  cli::Print("{}, {} processors, {} used; {}; seed {}; {:.0f} s, {:.0f} % of the processors' time went to others.\n\n",
              HostProcessor(), processors, threads_, date_, line_.common.seed, seconds, 100 * others);
-  for (const std::string& note : notes_) fmt::print("{}\n\n", note);
+  for (const std::string& note : notes_) cli::Print("{}\n\n", note);
   for (const Table& table : tables) {
-    if (!table.for_programs) fmt::print("{}", Markdown(table));
+    if (!table.for_programs) WriteOut(Markdown(table));
   }
 }
 

@@ -7,12 +7,12 @@
 #include <memory>
 #include <string>
 
+#include "command_line/limits.h"
 #include "millrace/bench.h"
 #include "millrace/bench/flags.h"
 #include "millrace/bench/output.h"
 #include "millrace/experiments/scale/scale_plot.h"
 #include "millrace/formats/atomic_file.h"
-#include "millrace/limits.h"
 #include "millrace/optimize/planners.h"
 #include "millrace/report/progress_bar.h"
 #include "millrace/scratch_folder.h"
@@ -59,7 +59,7 @@ ExperimentRun AddScale(const CommandLine& line, CLI::App& flags) {
   auto options = std::make_shared<ScaleFlags>();
   ScaleOptions& scale = options->scale;
   AddQuick(flags, options->quick, "1000 and 4000 ops, 2 edges an op, 5 s of optimize");
-  AddList(flags, "--sizes", scale.sizes, "Ops of the graphs")->check(CLI::Range(2, 10'000'000))->capture_default_str();
+  AddList(flags, "--sizes", scale.sizes, "Ops of the graphs")->check(WholeFrom(2, 10'000'000))->capture_default_str();
   AddList(flags, "--degrees", scale.degrees, "Edges per op")->check(NumberFrom(1e-3, 1e6))->capture_default_str();
   AddList(flags, "--stages", scale.stages, "Only these stages");
   AddSeconds(flags, "--optimize-seconds", scale.optimize_seconds, "Time limit of optimize")->capture_default_str();

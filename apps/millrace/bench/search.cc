@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "command_line/limits.h"
 #include "millrace/bench.h"
 #include "millrace/bench/flags.h"
 #include "millrace/bench/output.h"
 #include "millrace/experiments/quality/families.h"
 #include "millrace/experiments/quality/search_comparison.h"
-#include "millrace/limits.h"
 #include "millrace/optimize/planners.h"
 #include "millrace/report/progress_bar.h"
 
@@ -63,12 +63,10 @@ ExperimentRun AddSearch(const CommandLine& line, CLI::App& flags) {
   SearchGrid& grid = options->grid;
   AddQuick(flags, options->quick, "60 and 200 ops, one graph of each cell, 1 second");
   AddList(flags, "--families", grid.families, "tune, judge, random or names of families")->capture_default_str();
-  AddList(flags, "--sizes", grid.ops, "Ops of the graphs")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  AddList(flags, "--sizes", grid.ops, "Ops of the graphs")->check(WholeFrom(1, 1'000'000))->capture_default_str();
   AddList(flags, "--devices", grid.devices, "Machines: N equal devices or N+N unlike ones")->capture_default_str();
   AddList(flags, "--ccr", grid.ccr, "Communication to computation")->check(NumberFrom(0, 1e12))->capture_default_str();
-  flags.add_option("--instances", grid.graphs, "Graphs of each cell")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  flags.add_option("--instances", grid.graphs, "Graphs of each cell")->check(WholeFrom(1, 1000))->capture_default_str();
   AddList(flags, "--seconds", options->seconds, "Wall time of every method")
       ->check(NumberFrom(1e-3, 1e6))
       ->capture_default_str();

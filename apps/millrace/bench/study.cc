@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "command_line/limits.h"
 #include "millrace/bench/flags.h"
 #include "millrace/errors/errors.h"
 #include "millrace/experiments/go/go_placement.h"
@@ -48,7 +49,7 @@ void AddWorkloadFlags(CLI::App& flags, GoStudyFlags& options) {
 
 void AddDraws(CLI::App& flags, GoStudyFlags& options) {
   flags.add_option("--draws", options.draws, "Plans that go draws")
-      ->check(CLI::Range(1, 100'000))
+      ->check(WholeFrom(1, 100'000))
       ->capture_default_str();
 }
 

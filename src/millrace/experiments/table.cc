@@ -6,12 +6,14 @@
 #include <cmath>
 #include <utility>
 
+#include "millrace/errors/shown.h"
+
 namespace millrace {
 namespace {
 
-std::string Escaped(const std::string& text) {
+std::string CellText(const std::string& text) {
   std::string escaped;
-  for (const char character : text) {
+  for (const char character : Escaped(text)) {
     if (character == '|') escaped += '\\';
     escaped += character;
   }
@@ -20,7 +22,7 @@ std::string Escaped(const std::string& text) {
 
 std::string Row(const std::vector<std::string>& cells) {
   std::string row = "|";
-  for (const std::string& cell : cells) row += " " + Escaped(cell) + " |";
+  for (const std::string& cell : cells) row += " " + CellText(cell) + " |";
   return row + "\n";
 }
 

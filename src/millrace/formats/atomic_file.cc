@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "millrace/errors/errors.h"
+#include "millrace/errors/interrupt.h"
 
 namespace millrace {
 namespace {
@@ -42,27 +43,24 @@ class FileDescriptor {
   int number_;
 };
 
-// The temporary name, taken back unless the rename has happened.
-class TemporaryName {
- public:
-  explicit TemporaryName(std::string path) : path_(std::move(path)) {}
-  TemporaryName(const TemporaryName&) = delete;
-  TemporaryName& operator=(const TemporaryName&) = delete;
-  ~TemporaryName() {
-    if (!path_.empty()) ::unlink(path_.c_str());
+// Opening a pipe waits for somebody at its other end; a signal that asks us to stop ends that.
+int OpenPatiently(const std::string& path, int how) {
+  while (true) {
+    const int file = ::open(path.c_str(), how | O_CLOEXEC);
+    const int error = errno;
+    if (file >= 0 || error != EINTR) return file;
+    StopIfInterrupted();
   }
-  void Keep() { path_.clear(); }
-
- private:
-  std::string path_;
-};
+}
 
 void WriteAll(int file, std::string_view content, const std::string& path) {
   while (!content.empty()) {
     const ssize_t written = ::write(file, content.data(), std::min(content.size(), std::size_t{1} << 30));
     if (written < 0) {
-      if (errno == EINTR) continue;
-      throw WorkFailed(path + ": could not be written: " + Reason(errno));
+      const int error = errno;
+      StopIfInterrupted();
+      if (error == EINTR) continue;
+      throw WorkFailed(path + ": could not be written: " + Reason(error));
     }
     content.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -91,7 +89,7 @@ void WriteFileAtomically(const std::string& path, std::string_view content) {
     if (S_ISDIR(status.st_mode)) throw WorkFailed(path + ": is a folder; name a file to write");
     if (!S_ISREG(status.st_mode)) {
       // A pipe or a device: there is nothing to rename over.
-      FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+      FileDescriptor file(OpenPatiently(path, O_WRONLY));
       if (file.number() < 0) throw WorkFailed(path + ": could not be written: " + Reason(errno));
       WriteAll(file.number(), content, path);
       if (file.Close() != 0) throw WorkFailed(path + ": could not be written: " + Reason(errno));
@@ -106,7 +104,7 @@ void WriteFileAtomically(const std::string& path, std::string_view content) {
   std::string name = destination + ".XXXXXX";
   FileDescriptor file(::mkostemp(name.data(), O_CLOEXEC));
   if (file.number() < 0) throw WorkFailed(path + ": could not be written: " + Reason(errno));
-  TemporaryName temporary(name);
+  TemporaryFile temporary(name);
   GiveUsualMode(file.number());
   WriteAll(file.number(), content, path);
   if (::fsync(file.number()) != 0 || file.Close() != 0 || std::rename(name.c_str(), destination.c_str()) != 0) {
@@ -118,7 +116,7 @@ void WriteFileAtomically(const std::string& path, std::string_view content) {
 }
 
 std::string ReadWholeFile(const std::string& path, std::size_t most_bytes) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(OpenPatiently(path, O_RDONLY));
   if (file.number() < 0) throw InvalidInput(path + ": could not be read: " + Reason(errno));
   struct stat status = {};
   if (::fstat(file.number(), &status) != 0) throw InvalidInput(path + ": could not be read: " + Reason(errno));
@@ -134,8 +132,10 @@ std::string ReadWholeFile(const std::string& path, std::size_t most_bytes) {
   std::vector<char> block(std::size_t{1} << 18);
   while (true) {
     const ssize_t count = ::read(file.number(), block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw InvalidInput(path + ": could not be read: " + Reason(errno));
+    const int error = errno;
+    if (count < 0) StopIfInterrupted();
+    if (count < 0 && error == EINTR) continue;
+    if (count < 0) throw InvalidInput(path + ": could not be read: " + Reason(error));
     if (count == 0) return content;
     if (content.size() + static_cast<std::size_t>(count) > most_bytes) throw InvalidInput(too_large);
     content.append(block.data(), static_cast<std::size_t>(count));

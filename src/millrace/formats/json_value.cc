@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/formats/json_value.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "millrace/errors/errors.h"
+#include "millrace/errors/shown.h"
+#include "millrace/formats/text_lines.h"
 
 namespace millrace {
 namespace {
@@ -15,15 +19,11 @@ namespace {
 constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kLongestComplaint = 300;
 
-// The grammar's complaint as one readable line: without its own tag, without the raw bytes it may quote.
-std::string Printable(std::string complaint) {
+// The grammar's complaint as one readable line, without its own tag.
+std::string Readable(std::string complaint) {
   const std::size_t tag_end = complaint.find("] ");
   if (complaint.starts_with("[json.exception") && tag_end != std::string::npos) complaint.erase(0, tag_end + 2);
-  if (complaint.size() > kLongestComplaint) complaint = complaint.substr(0, kLongestComplaint) + "...";
-  for (char& c : complaint) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return complaint;
+  return Shown(complaint, kLongestComplaint);
 }
 
 // Builds JsonValue out of the grammar's events, keeping the depth in bounds and handing streamed elements over.
@@ -62,7 +62,7 @@ class Builder {
 
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) {
     const std::string path = Path();
-    throw InvalidInput((path.empty() ? "" : path + ": ") + "not JSON: " + Printable(error.what()));
+    throw InvalidInput((path.empty() ? "" : path + ": ") + "not JSON: " + Readable(error.what()));
   }
 
  private:
@@ -125,7 +125,7 @@ class Builder {
         path += "[" + std::to_string(innermost ? level.elements : level.elements - 1) + "]";
       }
     }
-    return Printable(path);
+    return Shown(path, kLongestComplaint);
   }
 
   const JsonStream& stream_;
@@ -202,7 +202,7 @@ JsonKind KindOfJson(std::string_view text) {
 void CheckFormat(const JsonPlace& root, std::string_view format) {
   const JsonPlace stated = root.Member("format");
   if (stated.Text() != format)
-    stated.Refuse("is '" + Printable(stated.Text()) + "'; '" + std::string(format) + "' is wanted here");
+    stated.Refuse("is '" + Shown(stated.Text()) + "'; '" + std::string(format) + "' is wanted here");
   const JsonPlace version = root.Member("version");
   if (version.Unsigned() != 1) {
     version.Refuse("is " + std::to_string(version.Unsigned()) + "; version 1 of " + std::string(format) +
@@ -218,7 +218,7 @@ std::string JsonPlace::Path() const {
 }
 
 void JsonPlace::Refuse(const std::string& complaint) const {
-  const std::string path = Printable(Path());
+  const std::string path = Shown(Path(), kLongestComplaint);
   throw InvalidInput(path.empty() ? complaint : path + ": " + complaint);
 }
 
@@ -289,6 +289,14 @@ double JsonPlace::Cost() const {
   const double cost = Number();
   if (cost < 0) Refuse("is negative; it must be >= 0");
   return cost;
+}
+
+double JsonPlace::Time() const {
+  const double time = Number();
+  if (!(time >= kLeastTime && time <= kMostTime))
+    Refuse(
+        fmt::format("{:g} s is no time that a run takes; it must be from {:g} to {:g} s", time, kLeastTime, kMostTime));
+  return time;
 }
 
 double JsonPlace::Rate() const {

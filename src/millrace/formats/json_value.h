@@ -47,6 +47,7 @@ class JsonPlace {
   bool Boolean() const;
   double Number() const;  // finite
   double Cost() const;    // finite and >= 0, as all costs, sizes and times are
+  double Time() const;    // kLeastTime to kMostTime, as all times that were measured are
   double Rate() const;    // finite and > 0, as all rates and bandwidths are
   std::int32_t Integer() const;
   std::uint64_t Unsigned() const;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "millrace/errors/shown.h"
+
 namespace millrace {
 
 void AppendJsonText(std::string& out, std::string_view text) {
@@ -17,7 +19,7 @@ void AppendJsonText(std::string& out, std::string_view text) {
     out += '"';
     return;
   }
-  out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  out += TerminalSafeJson(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void AppendJsonNumber(std::string& out, double number) {

@@ -16,12 +16,13 @@ std::string OnnxBytes(const Model& model) {
 }
 
 void WriteOnnx(const Model& model, const std::string& path) {
+  std::string bytes;
   try {
-    WriteFileAtomically(path, OnnxBytes(model));
+    bytes = OnnxBytes(model);
   } catch (const WorkFailed& error) {
-    const std::string line = error.what();
-    throw WorkFailed(line.find(path) == std::string::npos ? path + ": " + line : line);
+    throw WorkFailed(path + ": " + error.what());
   }
+  WriteFileAtomically(path, bytes);
 }
 
 }  // namespace millrace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "millrace/errors/errors.h"
+#include "millrace/errors/shown.h"
 #include "millrace/formats/text_lines.h"
 
 namespace millrace {

@@ -7,11 +7,6 @@
 #include "millrace/errors/errors.h"
 
 namespace millrace {
-namespace {
-
-constexpr std::size_t kMostShown = 60;
-
-}  // namespace
 
 bool TextLines::Next(std::string_view& line) {
   if (rest_.empty()) return false;
@@ -45,18 +40,16 @@ std::string_view TakeWord(std::string_view& rest) {
   return word;
 }
 
-std::string Shown(std::string_view text) {
-  std::string shown(text.substr(0, kMostShown));
-  for (char& c : shown) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return text.size() > kMostShown ? shown + "..." : shown;
-}
-
 std::optional<double> CostIn(std::string_view text) {
   const std::optional<double> cost = NumberIn<double>(text);
   if (!cost || !std::isfinite(*cost) || *cost < 0) return std::nullopt;
   return cost;
+}
+
+std::optional<double> TimeIn(std::string_view text) {
+  const std::optional<double> time = NumberIn<double>(text);
+  if (!time || !(*time >= kLeastTime && *time <= kMostTime)) return std::nullopt;
+  return time;
 }
 
 std::optional<int> IdIn(std::string_view text) {

@@ -33,9 +33,6 @@ std::string_view Trimmed(std::string_view text);
 // Takes the next word (up to space or tab) off the front; empty when there is none.
 std::string_view TakeWord(std::string_view& rest);
 
-// The text for a complaint: shortened, unprintable bytes as '?'.
-std::string Shown(std::string_view text);
-
 // The whole text as a number of the type. Nothing if it is no such number or anything else stands beside it.
 template <typename Number>
 std::optional<Number> NumberIn(std::string_view text) {
@@ -47,6 +44,14 @@ std::optional<Number> NumberIn(std::string_view text) {
 
 // The whole text as a number: finite and >= 0. Nothing if it is no such number.
 std::optional<double> CostIn(std::string_view text);
+
+// What a run may be said to have taken. Less is no time that was measured; more does not add up.
+inline constexpr double kLeastTime = 1e-12;
+inline constexpr double kMostTime = 1e300;
+
+// The whole text as what a run took. Nothing if it is no such number.
+std::optional<double> TimeIn(std::string_view text);
+
 // The whole text as a whole number, 0..2147483647. Nothing if it is no such number.
 std::optional<int> IdIn(std::string_view text);
 

@@ -157,7 +157,8 @@ void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, int th
                        .meaning = "how often a draw is decided anew, each time a plan",
                        .least = 1,
                        .most = 100,
-                       .usual = "3"}};
+                       .usual = "3",
+                       .whole = true}};
     registry.Add({std::move(traits),
                   [policy, threads](const PlannerTraits& own, const PlannerSettings& settings) {
                     GoPlannerOptions options;

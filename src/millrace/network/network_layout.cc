@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "millrace/errors/errors.h"
-#include "millrace/formats/text_lines.h"
+#include "millrace/errors/shown.h"
 #include "millrace/network/sizes.h"
 
 namespace millrace {

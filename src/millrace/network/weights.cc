@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "millrace/errors/errors.h"
+#include "millrace/errors/shown.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/json_value.h"
 #include "millrace/formats/json_write.h"
-#include "millrace/formats/text_lines.h"
 
 namespace millrace {
 namespace {

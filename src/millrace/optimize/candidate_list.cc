@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "millrace/errors/errors.h"
 
@@ -33,6 +34,18 @@ const Candidate& FastestMeasured(const std::vector<Candidate>& candidates, bool 
                      (candidates.empty() ? "nothing to measure" : candidates.front().failure));
   }
   return *best;
+}
+
+bool AllTakeTheSame(const std::vector<Candidate>& candidates) {
+  std::optional<double> same;
+  int measured = 0;
+  for (const Candidate& candidate : candidates) {
+    if (!candidate.target_seconds) continue;
+    if (same.value_or(*candidate.target_seconds) != *candidate.target_seconds) return false;
+    same = candidate.target_seconds;
+    ++measured;
+  }
+  return measured > 1;
 }
 
 Candidate AsRaced(const Candidate& plan, const std::vector<Candidate>& raced) {

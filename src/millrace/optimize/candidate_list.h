@@ -20,6 +20,9 @@ double JudgedSeconds(const Candidate& candidate, bool robust);
 // Throws WorkFailed, quoting the first failure, where none was measured.
 const Candidate& FastestMeasured(const std::vector<Candidate>& candidates, bool robust);
 
+// Were several measured, and did all take exactly the same time? Then the target tells nothing of plans.
+bool AllTakeTheSame(const std::vector<Candidate>& candidates);
+
 // The plan with what a race found out about it.
 Candidate AsRaced(const Candidate& plan, const std::vector<Candidate>& raced);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "millrace/optimize/candidate_list.h"
 #include "millrace/plan/chain_graph.h"
 #include "millrace/simulate/timeline.h"
 
@@ -225,7 +226,8 @@ DurationFit FitDurations(const CostModel& proxy, const Machine& machine, const s
     if (candidate.target_seconds && *candidate.target_seconds > 0 && candidate.proxy_seconds > 0)
       measured.push_back(&candidate);
   }
-  if (measured.size() < kLeastMeasuredToFit || proxy.graph().num_ops() > kMostOps) return {};
+  if (measured.size() < kLeastMeasuredToFit || AllTakeTheSame(candidates) || proxy.graph().num_ops() > kMostOps)
+    return {};
   const DurationFitting fitting(proxy, machine, std::move(measured));
   DurationFit fit;
   std::vector<double> log_factors(Corrected(proxy, machine, {}).variables(), 0.0);

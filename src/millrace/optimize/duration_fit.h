@@ -24,8 +24,8 @@ struct DurationFit {
   double error = 0;             // the same with the factors
 };
 
-// Factors of `proxy`'s durations, from the measured candidates. None where fewer than eight were measured, where the
-// error is not a tenth less with them, or for graphs of more than 5000 ops.
+// Factors of `proxy`'s durations, from the measured candidates. None where fewer than eight were measured, where all
+// took the same time, where the error is not a tenth less with them, or for graphs of more than 5000 ops.
 DurationFit FitDurations(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates);
 
 // The model with its durations multiplied: a group's factor is the mean of its ops', weighted by the time each would

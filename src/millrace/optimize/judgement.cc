@@ -39,6 +39,11 @@ void JudgeProxy(OptimizeResult& result) {
     if (*candidate.target_seconds > 0)
       errors.push_back(std::abs(candidate.proxy_seconds / *candidate.target_seconds - 1));
   }
+  result.target_indifferent =
+      AllTakeTheSame(result.candidates) &&
+      std::all_of(result.baselines.begin(), result.baselines.end(), [&result](const BaselineResult& baseline) {
+        return !baseline.candidate.target_seconds || baseline.candidate.target_seconds == result.best.target_seconds;
+      });
   const double correlation = RankCorrelation(proxy, measured);
   if (!std::isnan(correlation)) result.proxy_rank_correlation = correlation;
   if (!errors.empty()) result.proxy_median_error = Median(errors);

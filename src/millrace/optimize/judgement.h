@@ -9,7 +9,7 @@ namespace millrace {
 // The winner is whatever is fastest in the end, a baseline too; then how many times as long each baseline takes.
 void YieldToFasterBaseline(OptimizeResult& result);
 
-// Rank correlation and median error of the proxy over measured candidates.
+// Rank correlation and median error of the proxy over measured candidates; whether the target tells plans apart.
 void JudgeProxy(OptimizeResult& result);
 
 // After how many runs planning has paid for itself.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "millrace/optimize/candidate_list.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
@@ -125,7 +126,7 @@ std::vector<TransferGuess> FirstGuesses(const CostModel& proxy, const Machine& m
 TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates,
                          const Deadline& deadline) {
   TransferFitting fitting(proxy, machine, candidates);
-  if (fitting.measured() < kLeastMeasuredToGuess) return {};
+  if (fitting.measured() < kLeastMeasuredToGuess || AllTakeTheSame(candidates)) return {};
   const Means means = MeansOf(proxy);
   double constant = 0, byte = 0;
   const double error_before = fitting.Error({});

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -30,7 +31,13 @@ void RunInParallel(int count, int threads, const std::function<void(int)>& work,
     }
   };
   std::vector<std::thread> others;
-  for (int i = 1; i < std::min(threads, count); ++i) others.emplace_back(serve);
+  const int wanted = std::min(threads, count) - 1;
+  others.reserve(static_cast<std::size_t>(std::max(wanted, 0)));
+  try {
+    for (int i = 0; i < wanted; ++i) others.emplace_back(serve);
+  } catch (const std::system_error&) {
+    // Where there can be no more threads, those there are do all of it.
+  }
   serve();
   for (std::thread& other : others) other.join();
   for (const std::exception_ptr& failure : failures) {

@@ -17,6 +17,7 @@ struct PlannerOption {
   double most = 0;
   std::string usual = {};  // what holds without it, for people: "0.01,0.04"
   bool several = false;    // a list of numbers
+  bool whole = false;      // no fractions
 };
 
 struct PlannerTraits {

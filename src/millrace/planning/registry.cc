@@ -30,9 +30,10 @@ void Check(const PlannerTraits& traits, const std::string& name, const std::vect
     throw InvalidInput("--" + name + " of " + traits.name + " takes " +
                        (option->several ? "one or more numbers" : "one number"));
   for (const double value : values) {
-    if (std::isfinite(value) && value >= option->least && value <= option->most) continue;
-    throw InvalidInput("--" + name + " of " + traits.name + " is a number from " + Shown(option->least) + " to " +
-                       Shown(option->most) + ", not " + Shown(value));
+    const bool whole = !option->whole || value == std::floor(value);
+    if (std::isfinite(value) && value >= option->least && value <= option->most && whole) continue;
+    throw InvalidInput("--" + name + " of " + traits.name + " is a " + (option->whole ? "whole " : "") +
+                       "number from " + Shown(option->least) + " to " + Shown(option->most) + ", not " + Shown(value));
   }
 }
 

@@ -75,25 +75,4 @@ std::string TypesOf(const ComputationGraph& graph, const std::vector<OpId>& grou
   return types.size() == 1 && types.front().empty() ? "op" : fmt::format("{}", fmt::join(types, " + "));
 }
 
-std::string ReadableSeconds(double seconds) {
-  if (seconds >= 1 || seconds == 0) return fmt::format("{:.3g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.3f} ms", seconds * 1e3);
-  if (seconds >= 1e-6) return fmt::format("{:.1f} us", seconds * 1e6);
-  return fmt::format("{:.3g} ns", seconds * 1e9);
-}
-
-std::string RoundSeconds(double seconds) {
-  if (seconds >= 1 || seconds == 0) return fmt::format("{:.4g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
-  if (seconds >= 1e-6) return fmt::format("{:.4g} us", seconds * 1e6);
-  return fmt::format("{:.4g} ns", seconds * 1e9);
-}
-
-std::string ReadableBytes(double bytes) {
-  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-  int unit = 0;
-  while (bytes >= 1000 && unit < 4) bytes /= 1000, ++unit;
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
-}
-
 }  // namespace millrace

@@ -41,9 +41,4 @@ std::vector<PlanAccount> AccountsOf(const OptimizeResult& result);
 // "Conv + Relu": the distinct op types of a group in order.
 std::string TypesOf(const ComputationGraph& graph, const std::vector<OpId>& group);
 
-// 1.234 ms, 12.3 us, 2.50 s; bytes as 1.2 MB; for people.
-std::string ReadableSeconds(double seconds);
-std::string RoundSeconds(double seconds);  // as short as it goes, for axes: 20 ms
-std::string ReadableBytes(double bytes);
-
 }  // namespace millrace

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "millrace/errors/shown.h"
+#include "millrace/report/readable.h"
+
 namespace millrace {
 namespace {
 
@@ -174,7 +177,7 @@ std::string GanttSvg(const ComputationGraph& graph, const Machine& machine, cons
 
 std::string HtmlText(const std::string& text) {
   std::string safe;
-  for (const char c : text) {
+  for (const char c : Escaped(text)) {
     switch (c) {
       case '&':
         safe += "&amp;";
@@ -192,7 +195,7 @@ std::string HtmlText(const std::string& text) {
         safe += "&#39;";
         break;
       default:
-        safe += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
+        safe += c;
     }
   }
   return safe;

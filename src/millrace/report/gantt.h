@@ -20,7 +20,7 @@ std::map<std::string, std::string> ColourClasses(const std::vector<PlanAccount>&
 std::string GanttSvg(const ComputationGraph& graph, const Machine& machine, const std::vector<PlanAccount>& accounts,
                      const std::map<std::string, std::string>& colours);
 
-// &, <, >, " and ' made safe for HTML text and attributes.
+// Made safe for HTML text and attributes: &, <, >, " and ', and what Escaped escapes.
 std::string HtmlText(const std::string& text);
 
 // Round numbers between `low` and `high`, about `wanted` of them.

@@ -9,6 +9,7 @@
 #include "millrace/plan/hash.h"
 #include "millrace/report/account.h"
 #include "millrace/report/gantt.h"
+#include "millrace/report/readable.h"
 #include "millrace/report/scatter.h"
 #include "millrace/report/style.h"
 #include "millrace/simulate/bounds.h"
@@ -17,6 +18,7 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kGroupsListed = 3000;
+constexpr double kLeastWin = 1.005;  // what is told as 1.01 times
 
 std::string SecondsOrDash(const std::optional<double>& seconds) { return seconds ? ReadableSeconds(*seconds) : "-"; }
 
@@ -64,17 +66,28 @@ class Page {
   void Verdict() {
     const BaselineResult* rival = Rival();
     if (rival == nullptr || !result_.best.target_seconds) return;
-    if (rival->candidate.plan == result_.best.plan) {
-      Put("<p class=\"verdict\">{} <small>No plan beat <b>{}</b> on this target; it is the answer.</small></p>",
-          ReadableSeconds(*result_.best.target_seconds), HtmlText(rival->name));
+    const std::string best = ReadableSeconds(*result_.best.target_seconds);
+    if (result_.target_indifferent) {
+      Put("<p class=\"verdict even\">{} <small>Every plan that was measured takes the same time: the target makes no "
+          "difference between them.</small></p>",
+          best);
       return;
     }
-    Put("<p class=\"verdict\">{:.2f}&times; <small>as fast as <b>{}</b>, the fastest of the usual ways ({} against {}",
-        *rival->candidate.target_seconds / *result_.best.target_seconds, HtmlText(rival->name),
-        ReadableSeconds(*result_.best.target_seconds), ReadableSeconds(*rival->candidate.target_seconds));
-    if (rival->ratio.second > 0 && result_.best.times.size() > 1)
-      Put("; 95 % interval {:.2f} to {:.2f}", rival->ratio.first, rival->ratio.second);
-    Put(")</small></p>");
+    if (rival->candidate.plan == result_.best.plan) {
+      Put("<p class=\"verdict even\">{} <small>No plan beat <b>{}</b> on this target; it is the answer.</small></p>",
+          best, HtmlText(rival->name));
+      return;
+    }
+    const bool timed = rival->ratio.second > 0 && result_.best.times.size() > 1;
+    const double ratio = *rival->candidate.target_seconds / *result_.best.target_seconds;
+    const bool won = ratio >= kLeastWin && (!timed || rival->ratio.first > 1);
+    Put("<p class=\"verdict{}\">{}&times; <small>as fast as <b>{}</b>, the fastest of the usual ways ({} against "
+        "{}",
+        won ? "" : " even", ReadableNumber(ratio, 2), HtmlText(rival->name), best,
+        ReadableSeconds(*rival->candidate.target_seconds));
+    if (timed)
+      Put("; 95 % interval {} to {}", ReadableNumber(rival->ratio.first, 2), ReadableNumber(rival->ratio.second, 2));
+    Put("){}</small></p>", won ? "" : ": no difference that counts");
   }
 
   void Fact(const std::string& value, const char* what) { Put("<li><b>{}</b><span>{}</span></li>", value, what); }
@@ -90,12 +103,12 @@ class Page {
     Fact(fmt::format("{} / {}", result_.candidates.size(), result_.proposed), "plans measured / proposed");
     Fact(result_.proxy_rank_correlation ? fmt::format("{:.2f}", *result_.proxy_rank_correlation) : "-",
          "rank correlation, proxy to target");
-    Fact(result_.proxy_median_error ? fmt::format("{:.0f} %", 100 * *result_.proxy_median_error) : "-",
+    Fact(result_.proxy_median_error ? ReadableNumber(100 * *result_.proxy_median_error, 0) + " %" : "-",
          "median error of the proxy");
-    Fact(fmt::format("{:.1f} %", 100 * Gap(result_.best.proxy_seconds, result_.proven_bound_seconds)),
+    Fact(ReadableNumber(100 * Gap(result_.best.proxy_seconds, result_.proven_bound_seconds), 1) + " %",
          "proxy above what no plan can beat, at most");
     Fact(ReadableSeconds(result_.planning_seconds), "planning took");
-    Fact(result_.pays_back_after_runs ? fmt::format("{:.0f} runs", *result_.pays_back_after_runs) : "-",
+    Fact(result_.pays_back_after_runs ? ReadableNumber(*result_.pays_back_after_runs, 0) + " runs" : "-",
          "until planning has paid back");
     Put("</ul>");
     for (const std::string& warning : result_.warnings) Put("<p class=\"warning\">{}</p>", HtmlText(warning));
@@ -110,8 +123,8 @@ class Page {
     for (std::size_t i = 0; i < result_.baselines.size(); ++i) {
       const BaselineResult& baseline = result_.baselines[i];
       std::string ratio = "-";
-      if (baseline.ratio.second > 0)
-        ratio = fmt::format("{:.2f} .. {:.2f}", baseline.ratio.first, baseline.ratio.second);
+      if (baseline.ratio.second > 0 && !result_.target_indifferent)
+        ratio = ReadableNumber(baseline.ratio.first, 2) + " .. " + ReadableNumber(baseline.ratio.second, 2);
       Row(baseline.name, baseline.meaning, baseline.candidate, ratio, accounts_[i + 1], false);
     }
     Put("</tbody></table></div></section>");

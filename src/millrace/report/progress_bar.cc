@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "millrace/report/readable.h"
+
 namespace millrace {
 
 ProgressBar::ProgressBar(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -47,7 +49,7 @@ void ProgressBar::Show(const OptimizeStep& step) {
   method_ = step.method;
   const std::string words = method_.empty() ? std::string(step.stage) : fmt::format("{}: {}", step.stage, method_);
   std::string numbers = fmt::format("{:.0f} %", 100 * step.done);
-  if (step.seconds_left) numbers += fmt::format(", {:.0f} s left", *step.seconds_left);
+  if (step.seconds_left) numbers += fmt::format(", {} s left", ReadableNumber(*step.seconds_left, 0));
   Draw(words, step.done, numbers);
 }
 

@@ -58,6 +58,7 @@ std::string ResultJson(const OptimizeResult& result) {
             {"gap", Gap(result.best.proxy_seconds, result.lower_bound_seconds)},
             {"proven_bound_seconds", result.proven_bound_seconds},
             {"proven_gap", Gap(result.best.proxy_seconds, result.proven_bound_seconds)},
+            {"target_indifferent", result.target_indifferent},
             {"proxy_rank_correlation", OrNull(result.proxy_rank_correlation)},
             {"transfer_fit", TransferFitJson(result)},
             {"proxy_median_error", OrNull(result.proxy_median_error)},

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "millrace/report/account.h"
 #include "millrace/report/gantt.h"
+#include "millrace/report/readable.h"
 
 namespace millrace {
 namespace {

@@ -13,7 +13,7 @@ main{max-width:1240px;margin:0 auto;padding:34px 28px 80px}
 h1{font-size:26px;margin:0 0 2px;letter-spacing:-.01em}h2{font-size:18px;margin:44px 0 6px}
 p{margin:4px 0 12px;max-width:78ch}.quiet{color:var(--quiet);fill:var(--quiet)}
 .verdict{font-size:44px;font-weight:650;letter-spacing:-.02em;margin:18px 0 0;color:var(--accent);line-height:1.15}
-.verdict small{font-size:17px;font-weight:400;color:var(--ink);letter-spacing:0}
+.verdict.even{color:var(--ink)}.verdict small{font-size:17px;font-weight:400;color:var(--ink);letter-spacing:0}
 .card{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:14px 16px;overflow-x:auto}
 .facts{display:flex;flex-wrap:wrap;gap:10px 34px;margin:18px 0 0;padding:0;list-style:none}
 .facts b{display:block;font-size:19px;font-weight:600}.facts span{color:var(--quiet);font-size:13px}

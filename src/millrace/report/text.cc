@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "millrace/report/account.h"
+#include "millrace/errors/shown.h"
+#include "millrace/report/readable.h"
 #include "millrace/simulate/bounds.h"
 
 namespace millrace {
@@ -17,46 +18,64 @@ std::string Line(const std::string& name, const Candidate& candidate, const std:
   const std::string least = candidate.times.empty()
                                 ? "-"
                                 : ReadableSeconds(*std::min_element(candidate.times.begin(), candidate.times.end()));
-  return fmt::format("  {:<34} {:>11} {:>11} {:>11}  {}\n", name, median, least,
+  return fmt::format("  {:<34} {:>11} {:>11} {:>11}  {}\n", Escaped(name), median, least,
                      ReadableSeconds(candidate.proxy_seconds), ratio);
+}
+
+std::string Table(const OptimizeResult& result) {
+  std::string text = fmt::format("  {:<34} {:>11} {:>11} {:>11}  {}\n", "plan", "median", "fastest", "proxy",
+                                 result.target_indifferent ? "" : "best is faster by (95 %)");
+  text += Line(fmt::format("best ({}, fusion {})", result.best.method, result.best.fusion), result.best, "");
+  for (const BaselineResult& baseline : result.baselines) {
+    std::string ratio;
+    if (baseline.ratio.second > 0 && !result.target_indifferent)
+      ratio = ReadableNumber(baseline.ratio.first, 2) + "x .. " + ReadableNumber(baseline.ratio.second, 2) + "x";
+    text += Line(baseline.name, baseline.candidate, ratio);
+  }
+  return text;
+}
+
+// How well the proxy does; empty where nothing can be said.
+std::string ProxyAgainstTarget(const OptimizeResult& result) {
+  std::string facts;
+  if (result.proxy_rank_correlation) facts = fmt::format("rank correlation {:.2f}", *result.proxy_rank_correlation);
+  if (result.proxy_median_error)
+    facts += fmt::format("{}median error {} %", facts.empty() ? "" : ", ",
+                         ReadableNumber(100 * *result.proxy_median_error, 0));
+  return facts.empty() ? facts : "\n  proxy against target: " + facts;
 }
 
 }  // namespace
 
 std::string ResultText(const OptimizeResult& result) {
-  std::string text = fmt::format("{}: {} ops on {}, target {}\n\n  {:<34} {:>11} {:>11} {:>11}  {}\n",
-                                 result.graph.name(), result.graph.num_ops(), result.machine.name, result.target,
-                                 "plan", "median", "fastest", "proxy", "best is faster by (95 %)");
-  text += Line(fmt::format("best ({}, fusion {})", result.best.method, result.best.fusion), result.best, "");
-  for (const BaselineResult& baseline : result.baselines) {
-    std::string ratio;
-    if (baseline.ratio.second > 0)
-      ratio = fmt::format("{:.2f}x .. {:.2f}x", baseline.ratio.first, baseline.ratio.second);
-    text += Line(baseline.name, baseline.candidate, ratio);
-  }
+  std::string text = fmt::format("{}: {} ops on {}, target {}\n\n", Escaped(result.graph.name()),
+                                 result.graph.num_ops(), Escaped(result.machine.name), Escaped(result.target));
+  text += Table(result);
   auto out = std::back_inserter(text);
   fmt::format_to(out, "\n  {} plans proposed, {} measured", result.proposed, result.candidates.size());
   if (result.recalled > 0) fmt::format_to(out, " ({} of them by an earlier run)", result.recalled);
   fmt::format_to(out, "; planning took {}", ReadableSeconds(result.planning_seconds));
   if (result.pays_back_after_runs) {
-    fmt::format_to(out, " and pays back after {:.0f} runs", *result.pays_back_after_runs);
+    fmt::format_to(out, " and pays back after {} runs", ReadableNumber(*result.pays_back_after_runs, 0));
   }
-  fmt::format_to(
-      out, "\n  no plan of its groups takes less than {} by the proxy: the best is at most {:.1f} % above that",
-      ReadableSeconds(result.proven_bound_seconds), 100 * Gap(result.best.proxy_seconds, result.proven_bound_seconds));
+  if (result.target_indifferent)
+    text += "\n  every plan that was measured takes the same time: the target makes no difference between them";
+  fmt::format_to(out, "\n  no plan of its groups takes less than {} by the proxy: the best is at most {} % above that",
+                 ReadableSeconds(result.proven_bound_seconds),
+                 ReadableNumber(100 * Gap(result.best.proxy_seconds, result.proven_bound_seconds), 1));
   if (result.best.fragility)
-    fmt::format_to(out, "\n  where devices run whatever is ready first the plan takes {:.3f} times as long",
-                   *result.best.fragility);
-  if (result.proxy_rank_correlation)
-    fmt::format_to(out, "\n  proxy against target: rank correlation {:.2f}", *result.proxy_rank_correlation);
-  if (result.proxy_median_error) fmt::format_to(out, ", median error {:.0f} %", 100 * *result.proxy_median_error);
+    fmt::format_to(out, "\n  where devices run whatever is ready first the plan takes {} times as long",
+                   ReadableNumber(*result.best.fragility, 3));
+  text += ProxyAgainstTarget(result);
   if (result.transfer_fit && result.transfer_fit->guess != TransferGuess{}) {
-    fmt::format_to(out, "\n  transfers seem to take {:.3g} s and {:.3g} s a byte more than the machine file says",
-                   result.transfer_fit->guess.seconds, result.transfer_fit->guess.seconds_per_byte);
+    constexpr double kMegabyte = 1e6;
+    fmt::format_to(out, "\n  transfers seem to take {} and {} a megabyte more than the machine file says",
+                   ReadableSeconds(result.transfer_fit->guess.seconds),
+                   ReadableSeconds(kMegabyte * result.transfer_fit->guess.seconds_per_byte));
   }
   if (result.disturbed) text += "\n  other processes used these processors meanwhile: take the times with care";
   text += "\n";
-  for (const std::string& warning : result.warnings) text += "  warning: " + warning + "\n";
+  for (const std::string& warning : result.warnings) text += "  warning: " + Escaped(warning) + "\n";
   return text;
 }
 

@@ -105,8 +105,12 @@ PlannerTraits AnnealingTraits() {
           .meaning = "simulated annealing from the best heuristic plan",
           .takes_iterations = true,
           .pool_share = 2,
-          .options = {
-              {.name = "chains", .meaning = "how many, one after the other", .least = 1, .most = 1000, .usual = "1"}}};
+          .options = {{.name = "chains",
+                       .meaning = "how many, one after the other",
+                       .least = 1,
+                       .most = 1000,
+                       .usual = "1",
+                       .whole = true}}};
 }
 
 std::unique_ptr<Planner> MakeAnnealing(const AnnealOptions& options) {

@@ -170,8 +170,12 @@ PlannerTraits BrkgaTraits() {
           .takes_iterations = true,
           .most_pool_visits = kMostPoolVisits,
           .pool_share = 0.5,
-          .options = {
-              {.name = "population", .meaning = "plans in a generation", .least = 10, .most = 10'000, .usual = "100"}}};
+          .options = {{.name = "population",
+                       .meaning = "plans in a generation",
+                       .least = 10,
+                       .most = 10'000,
+                       .usual = "100",
+                       .whole = true}}};
 }
 
 std::unique_ptr<Planner> MakeBrkga(const BrkgaOptions& options) {

@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "millrace/cost/costed_graph.h"
 #include "millrace/errors/errors.h"
+#include "millrace/errors/shown.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/plan_json.h"
 #include "millrace/formats/text_lines.h"
@@ -38,14 +40,7 @@ std::string_view LastLine(std::string_view text) {
   return text;
 }
 
-// Fit to stand in a one-line message.
-std::string Quoted(std::string_view text) {
-  std::string quoted(text.substr(0, kMostQuoted));
-  for (char& c : quoted) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return "'" + quoted + (text.size() > kMostQuoted ? "...'" : "'");
-}
+std::string Quoted(std::string_view text) { return "'" + Shown(text, kMostQuoted) + "'"; }
 
 // A folder nobody else can enter, gone with this object.
 class PrivateFolder {
@@ -90,9 +85,10 @@ double SecondsOf(const ChildResult& result, const std::string& name, const Child
   }
   if (problem.empty()) {
     const std::string_view line = LastLine(result.output);
-    if (const double seconds = CostIn(line).value_or(0); seconds > 0) return seconds;
+    if (const std::optional<double> seconds = TimeIn(line)) return *seconds;
     problem = line.empty() ? "it printed nothing; the last line must be the seconds a run took"
-                           : fmt::format("its last line, {}, is not a number of seconds > 0", Quoted(line));
+                           : fmt::format("its last line, {}, is not a number of seconds > 0 (at least {:g})",
+                                         Quoted(line), kLeastTime);
   }
   const std::string_view said = LastLine(result.errors);
   throw MeasurementFailed(
@@ -163,6 +159,8 @@ class CommandTarget final : public Target {
     }
     try {
       return std::make_unique<CommandPlan>(command_, name_, options_, record);
+    } catch (const Interrupted&) {
+      throw;
     } catch (const WorkFailed& failure) {
       throw MeasurementFailed(name_ + ": " + failure.what());
     }

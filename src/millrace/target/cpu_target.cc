@@ -58,6 +58,8 @@ class CpuTarget : public Target {
   std::unique_ptr<LoadedPlan> Load(const Plan& plan) override {
     try {
       return std::make_unique<LoadedProgram>(shared_, context_, plan);
+    } catch (const Interrupted&) {
+      throw;
     } catch (const WorkFailed& error) {
       throw MeasurementFailed(error.what());
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/target/profile_cache.h"
 
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +9,7 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
+#include "millrace/formats/text_lines.h"
 #include "millrace/runtime/revision.h"
 
 namespace millrace {
@@ -68,20 +68,23 @@ void ProfileCache::Load(const std::string& text) {
                "); measuring anew";
     return;
   }
-  std::size_t torn = 0;
-  while (std::getline(lines, line)) {
+  std::size_t torn = 0, first_torn = 0;
+  for (std::size_t number = 2; std::getline(lines, line); ++number) {
     const nlohmann::json entry = nlohmann::json::parse(line, nullptr, false);
     const bool whole = entry.is_object() && entry.contains("signature") && entry["signature"].is_string() &&
                        entry.contains("units") && entry["units"].is_number_integer() && entry.contains("seconds") &&
-                       entry["seconds"].is_number() && std::isfinite(entry["seconds"].get<double>()) &&
-                       entry["seconds"].get<double>() > 0;
+                       entry["seconds"].is_number() && entry["seconds"].get<double>() >= kLeastTime &&
+                       entry["seconds"].get<double>() <= kMostTime;
     if (whole) {
       seconds_[{entry["signature"].get<std::string>(), entry["units"].get<int>()}] = entry["seconds"].get<double>();
-    } else {
-      ++torn;
+    } else if (torn++ == 0) {
+      first_torn = number;
     }
   }
-  if (torn > 0) warning_ = path_ + ": " + std::to_string(torn) + " lines are no profile entries; measuring those anew";
+  if (torn > 0) {
+    warning_ = path_ + ":" + std::to_string(first_torn) + ": no profile entry, the first of " + std::to_string(torn) +
+               " such lines; measuring those anew";
+  }
 }
 
 std::optional<double> ProfileCache::Find(const std::string& signature, int units) const {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "millrace/errors/errors.h"
+#include "millrace/errors/interrupt.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/json_value.h"
 #include "millrace/formats/json_write.h"
@@ -23,6 +24,7 @@ namespace millrace {
 namespace {
 
 constexpr std::string_view kRecordFormat = "millrace.record";
+constexpr std::size_t kMostWarnings = 10;
 
 void AppendText(std::string& out, std::string_view name, std::string_view text) {
   out += fmt::format(",\"{}\":", name);
@@ -36,9 +38,14 @@ void AppendSeconds(std::string& out, std::string_view name, double seconds) {
   AppendJsonNumber(out, seconds);
 }
 
-double SecondsAt(const JsonPlace& root, std::string_view name) {
+double CostAt(const JsonPlace& root, std::string_view name) {
   const auto place = root.Optional(name);
-  return place ? place->Number() : 0.0;
+  return place ? place->Cost() : 0.0;
+}
+
+// Nothing takes no time at all, but a graph without costs on a simulated machine.
+double TimeAt(const JsonPlace& place, bool may_be_nothing) {
+  return may_be_nothing && place.Number() == 0 ? 0.0 : place.Time();
 }
 
 std::string Now() {
@@ -57,9 +64,10 @@ class LockedFile {
       : path_(path), descriptor_(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
     if (descriptor_ < 0) Fail("opened");
     while (flock(descriptor_, LOCK_EX) != 0) {
-      if (errno == EINTR) continue;
       const int error = errno;
+      if (error == EINTR && !InterruptRequested()) continue;
       close(descriptor_);
+      StopIfInterrupted();
       errno = error;
       Fail("locked");
     }
@@ -142,15 +150,16 @@ Record ParseRecordLine(std::string_view line) {
   record.target = root.Member("target").Text();
   record.method = root.Member("method").Text();
   record.seed = root.Member("seed").Unsigned();
-  record.proxy_seconds = SecondsAt(root, "proxy_seconds");
-  record.measurement.min = SecondsAt(root, "min_seconds");
-  record.measurement.median = SecondsAt(root, "median_seconds");
-  record.measurement.p95 = SecondsAt(root, "p95_seconds");
+  record.proxy_seconds = CostAt(root, "proxy_seconds");
   record.measurement.disturbed = root.Member("disturbed").Boolean();
   record.measurement.failed = root.Member("failed").Boolean();
   if (const auto error = root.Optional("error")) record.measurement.error = error->Text();
   const JsonPlace times = root.Member("times");
-  for (std::size_t i = 0; i < times.Size(); ++i) record.measurement.times.push_back(times.Element(i).Number());
+  if (times.Size() == 0 && !record.measurement.failed) times.Refuse("is empty, and the measurement did not fail");
+  for (std::size_t i = 0; i < times.Size(); ++i)
+    record.measurement.times.push_back(TimeAt(times.Element(i), record.proxy_seconds == 0));
+  // What else the line says of the times is for other readers: here they are counted again.
+  Summarise(&record.measurement);
   return record;
 }
 
@@ -158,7 +167,7 @@ Records::Records(std::string path) : path_(std::move(path)) {
   std::error_code error;
   if (!std::filesystem::exists(path_, error) && !error) return;
   const std::string text = ReadWholeFile(path_);
-  std::size_t line_number = 0;
+  std::size_t line_number = 0, passed_over = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     ++line_number;
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -168,9 +177,12 @@ Records::Records(std::string path) : path_(std::move(path)) {
     try {
       Keep(ParseRecordLine(line));
     } catch (const InvalidInput& complaint) {
-      warnings_.push_back(fmt::format("{}:{}: no record, passed over: {}", path_, line_number, complaint.what()));
+      if (++passed_over <= kMostWarnings)
+        warnings_.push_back(fmt::format("{}:{}: no record, passed over: {}", path_, line_number, complaint.what()));
     }
   }
+  if (passed_over > kMostWarnings)
+    warnings_.push_back(fmt::format("{}: {} more lines are no records", path_, passed_over - kMostWarnings));
 }
 
 void Records::Append(Record record) {

@@ -29,12 +29,12 @@ struct Record {
 // One line of the file, without its end.
 std::string RecordLine(const Record& record);
 
-// Throws InvalidInput: not a record of this version.
+// Throws InvalidInput, naming the place in the line: not a record of this version, or times that no run takes.
 Record ParseRecordLine(std::string_view line);
 
 // The records of one file. A record is added by one write, under a lock and synced, so a crash can tear only the last
 // line and two processes do not mix theirs. Lines that are no records, a torn one for instance, are passed over with a
-// warning and stay where they are; what is added after a torn line starts on a new one.
+// warning each, of the first ten, and stay where they are; what is added after a torn line starts on a new one.
 class Records {
  public:
   // Reads the file; none is an empty one, and it is made by the first Append. Throws InvalidInput: unreadable, a

@@ -18,10 +18,10 @@ void CheckDrawnCosts(std::int64_t ops, double ccr, const KindFactors& kinds, dou
   if (ops < 1 || ops > kMostDrawnOps) {
     throw InvalidInput(fmt::format("ops: a drawn graph has 1 to {} ops, not {}", kMostDrawnOps, ops));
   }
-  if (!(ccr >= 0 && ccr <= 1e12)) {
+  if (!(ccr >= 0 && ccr <= kMostCcr)) {
     throw InvalidInput("ccr: the communication-to-computation ratio is a number from 0 to 1e12");
   }
-  if (!(heterogeneity >= 0 && heterogeneity <= 2)) {
+  if (!(heterogeneity >= 0 && heterogeneity <= kMostHeterogeneity)) {
     throw InvalidInput("heterogeneity: it is a number from 0 to 2");
   }
   for (std::size_t i = 0; i < kinds.size(); ++i) {

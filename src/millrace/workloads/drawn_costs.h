@@ -19,6 +19,8 @@ namespace millrace {
 using KindFactors = std::vector<std::pair<std::string, double>>;  // device kind, factor on seconds
 
 inline constexpr std::int64_t kMostDrawnOps = 10'000'000;
+inline constexpr double kMostCcr = 1e12;
+inline constexpr double kMostHeterogeneity = 2;
 
 // Throws InvalidInput: a number of ops, a ratio, kinds or a heterogeneity out of range.
 void CheckDrawnCosts(std::int64_t ops, double ccr, const KindFactors& kinds, double heterogeneity);

@@ -11,8 +11,6 @@
 namespace millrace {
 namespace {
 
-constexpr std::int64_t kLargestSize = 1 << 20;
-
 struct Family {
   const char* name;
   Model (*make)(const ModelOptions&);
@@ -56,8 +54,8 @@ void CheckSizes(const Family& family, const ModelOptions& options) {
   };
   const auto check = [&](const char* size, const std::optional<std::int64_t>& value) {
     check_known(size, value.has_value());
-    if (value && (*value < 1 || *value > kLargestSize)) {
-      throw InvalidInput(fmt::format("{}: it is a number from 1 to {}, not {}", size, kLargestSize, *value));
+    if (value && (*value < 1 || *value > kLargestModelSize)) {
+      throw InvalidInput(fmt::format("{}: it is a number from 1 to {}, not {}", size, kLargestModelSize, *value));
     }
   };
   check("batch", options.batch);

@@ -32,6 +32,8 @@
 // The convolutional ones take float32 images, batch x 3 x image x image, and give batch x 1000 logits.
 namespace millrace {
 
+inline constexpr std::int64_t kLargestModelSize = 1 << 20;
+
 // A size left out is the network's own; one that a network does not have is refused.
 struct ModelOptions {
   std::uint64_t seed = 0;

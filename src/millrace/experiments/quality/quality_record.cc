@@ -19,7 +19,7 @@ constexpr std::string_view kFormat = "millrace.quality";
 std::optional<QualityOutcome> OutcomeOf(const JsonPlace& pair) {
   if (pair.Size() == 0) return std::nullopt;
   if (pair.Size() != 2) pair.Refuse("a makespan and seconds belong here");
-  return QualityOutcome{pair.Element(0).Rate(), pair.Element(1).Cost()};
+  return QualityOutcome{pair.Element(0).Time(), pair.Element(1).Cost()};
 }
 
 QualityOutcomes OutcomesOf(const JsonPlace& list, std::size_t num_methods) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <exception>
@@ -16,6 +17,7 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
+#include "millrace/errors/shown.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/target/statistics.h"
 
@@ -40,7 +42,7 @@ double ProcessorSeconds() {
     const StageSeconds seconds = work();
     if (::write(pipe, &seconds, sizeof seconds) == static_cast<ssize_t>(sizeof seconds)) code = 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "millrace: %s\n", error.what());
+    std::fprintf(stderr, "millrace: %s\n", Escaped(error.what()).c_str());
   }
   ::_exit(code);
 }
@@ -62,8 +64,9 @@ std::optional<StageCost> CostOfStage(const std::function<StageSeconds()>& work, 
   ssize_t got = 0;
   do {
     got = ::read(ends[0], &cost.seconds, sizeof cost.seconds);
-  } while (got < 0 && errno == EINTR);
+  } while (got < 0 && errno == EINTR && !InterruptRequested());
   ::close(ends[0]);
+  if (InterruptRequested()) ::kill(child, SIGKILL);
   int status = 0;
   rusage usage{};
   while (::wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {

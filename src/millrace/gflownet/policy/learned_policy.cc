@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "millrace/errors/errors.h"
-#include "millrace/formats/text_lines.h"
+#include "millrace/errors/shown.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/policy/topoformer.h"
 #include "millrace/network/network_layout.h"

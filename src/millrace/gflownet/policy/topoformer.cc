@@ -2,7 +2,7 @@
 #include "millrace/gflownet/policy/topoformer.h"
 
 #include "millrace/errors/errors.h"
-#include "millrace/formats/text_lines.h"
+#include "millrace/errors/shown.h"
 #include "millrace/gflownet/environment/graph_features.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/policy/state_policy.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/errors/errors.h"
-#include "millrace/formats/text_lines.h"
+#include "millrace/errors/shown.h"
 #include "millrace/gflownet/environment/graph_features.h"
 #include "millrace/gflownet/environment/observation.h"
 #include "millrace/gflownet/policy/message_passing.h"

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line/ending.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <stdexcept>
+
+#include "millrace/errors/errors.h"
+#include "millrace/errors/shown.h"
+
+namespace millrace::cli {
+namespace {
+
+constexpr std::size_t kLongestLine = 1500;
+
+int Complain(const std::string& program, const char* complaint, int code) {
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), Shown(complaint, kLongestLine).c_str());
+  return code;
+}
+
+// A file must not be opened in the place of a stream that our caller has closed: what is printed would go into it. What
+// lies there instead can be neither read nor written in the stream's way.
+void HoldStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    if (open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
+int Work(const std::string& program, const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const InvalidInput& error) {
+    return Complain(program, error.what(), 2);
+  } catch (const std::bad_alloc&) {
+    return Complain(program,
+                    "this takes more memory than there is; give it a smaller graph, fewer --threads or --samples, or "
+                    "more memory",
+                    1);
+  } catch (const std::length_error&) {
+    return Complain(program, "a size in the input is beyond what memory can hold", 1);
+  } catch (const std::exception& error) {
+    return Complain(program, error.what(), 1);
+  }
+}
+
+}  // namespace
+
+int RunToItsEnd(const std::string& program, const std::function<int()>& work) {
+  HoldStandardStreams();
+  // A file that grows over the limit of its size is an error as a full disk is, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  const int code = Work(program, work);
+  const bool written = std::fflush(stdout) == 0;
+  const int error = errno;
+  if ((written && std::ferror(stdout) == 0) || code != 0) return code;
+  const std::string reason = written ? "" : std::string(": ") + std::strerror(error);
+  return Complain(program, ("stdout: could not be written" + reason).c_str(), 1);
+}
+
+int ComplainOfUsage(const std::string& program, const std::string& complaint) {
+  return Complain(program, complaint.c_str(), 2);
+}
+
+}  // namespace millrace::cli
