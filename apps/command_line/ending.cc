@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <exception>
 #include <new>
 #include <stdexcept>
+#include <string_view>
 
 #include "millrace/errors/errors.h"
 #include "millrace/errors/shown.h"
@@ -18,10 +20,15 @@
 namespace millrace::cli {
 namespace {
 
-constexpr std::size_t kLongestLine = 1500;
+// Of a complaint with long words of others in it the beginning is shown and the end, which says what to do.
+constexpr std::size_t kLongestHead = 700, kLongestTail = 300;
 
-int Complain(const std::string& program, const char* complaint, int code) {
-  std::fprintf(stderr, "%s: %s\n", program.c_str(), Shown(complaint, kLongestLine).c_str());
+int Complain(const std::string& program, std::string_view complaint, int code) {
+  const std::size_t head = std::min(kLongestHead, complaint.size());
+  const std::size_t tail = std::min(kLongestTail, complaint.size() - head);
+  const std::string shown = Shown(complaint.substr(0, complaint.size() - tail), kLongestHead) +
+                            Escaped(complaint.substr(complaint.size() - tail));
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), shown.c_str());
   return code;
 }
 
@@ -62,11 +69,11 @@ int RunToItsEnd(const std::string& program, const std::function<int()>& work) {
   const int error = errno;
   if ((written && std::ferror(stdout) == 0) || code != 0) return code;
   const std::string reason = written ? "" : std::string(": ") + std::strerror(error);
-  return Complain(program, ("stdout: could not be written" + reason).c_str(), 1);
+  return Complain(program, "stdout: could not be written" + reason, 1);
 }
 
 int ComplainOfUsage(const std::string& program, const std::string& complaint) {
-  return Complain(program, complaint.c_str(), 2);
+  return Complain(program, complaint, 2);
 }
 
 }  // namespace millrace::cli

@@ -15,8 +15,6 @@
 namespace millrace::cli {
 namespace {
 
-constexpr std::size_t kLongestComplaint = 1000;
-
 void AddDimension(CommonOptions& common, const std::string& words) {
   const std::size_t equals = words.find('=');
   const std::optional<std::int64_t> size =
@@ -101,7 +99,7 @@ int ExplainUsage(const CommandLine& line, const CLI::ParseError& error) {
   const char* kind = named == &line.app ? "verb" : "experiment";
   const std::string what =
       misnamed ? fmt::format("there is no {} '{}'", kind, strangers.front()) : std::string(error.what());
-  return ComplainOfUsage("millrace", fmt::format("{}; {} --help lists {}", Shown(what, kLongestComplaint), words,
+  return ComplainOfUsage("millrace", fmt::format("{}; {} --help lists {}", what, words,
                                                  has_subcommands ? fmt::format("the {}s", kind) : "its flags"));
 }
 

@@ -199,6 +199,7 @@ TEST_F(CommandFaults, ShowFileNamesEscapedInComplaints) {
   EXPECT_EQ(lengthy.exit_code, 2);
   EXPECT_LT(lengthy.err.size(), 2000U);
   EXPECT_THAT(lengthy.err, HasSubstr("..."));
+  EXPECT_THAT(lengthy.err, HasSubstr(": could not be read: File name too long\n"));
 }
 
 TEST_F(CommandFaults, FailWhereStandardOutputTakesNothing) {

@@ -118,6 +118,7 @@ TEST_F(SimulatedTargets, AreRefusedInOneLineWhereTheWordsMakeNoSense) {
                                   "sim:noise,sigma=-1",
                                   "sim:noise,sigma=nan",
                                   "sim:noise,sigma=1e999",
+                                  "sim:noise,sigma=31",
                                   "sim:noise,seed=1.5",
                                   "sim:noise,a=1",
                                   "sim:bandwidth,b=1",

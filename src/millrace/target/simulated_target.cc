@@ -27,6 +27,8 @@ constexpr double kNoiseSigma = 0.3;
 constexpr double kTransferToDuration = 2;
 constexpr double kLatencyShareOfBandwidth = 0.1;
 
+constexpr double kMostSigma = 30;  // with more of it durations are no numbers
+
 // What the words ask for, before the means are known.
 struct Wanted {
   std::optional<double> noise_sigma;
@@ -101,6 +103,8 @@ class WantedParser {
       wanted_.noise_seed = ParseNumber<std::uint64_t>(value, words_, key);
     } else if (name == "noise" && key == "sigma") {
       wanted_.noise_sigma = Cost(value, key);
+      if (*wanted_.noise_sigma > kMostSigma)
+        throw InvalidInput(fmt::format("target sim:{}: sigma must be at most {:g}", words_, kMostSigma));
     } else if (name == "bandwidth" && key == "a") {
       wanted_.bandwidth_a = Cost(value, key);
     } else if (name == "latency" && key == "a") {
