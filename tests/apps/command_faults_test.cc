@@ -139,8 +139,9 @@ TEST_F(CommandFaults, RefuseNumbersThatDoNotFitTheirFlagInOneShortLine) {
         EXPECT_EQ(outcome.out, "") << words;
         EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << words;
         EXPECT_LT(outcome.err.size(), kLongestLine) << words;
-        if (number.starts_with("-9") || number.starts_with("92"))
+        if (number.starts_with("-9") || number.starts_with("92")) {
           EXPECT_THAT(outcome.err, HasSubstr("is not a whole number from ")) << "the range is told";
+        }
       }
     }
   }
@@ -162,7 +163,7 @@ TEST_F(CommandFaults, ShowTextOfOthersEscapedOnTerminalsAndPages) {
   WriteHostileFiles();
   const std::string shown = "evil\\x1b[2J\\n\\x7f\\u009b31m\\u202e";
   const std::string on = " evil.json --machine evil_machine.json ";
-  for (const std::string words :
+  for (const std::string& words :
        {std::string("inspect evil.json"), std::string("inspect evil_machine.json"), "schedule" + on + "-o plan.json",
         std::string("inspect plan.json"), "simulate" + on + "--plan plan.json --gantt",
         "optimize" + on + "--target sim:noise --quick --samples 4 --iterations 50 -o result"}) {
@@ -206,7 +207,7 @@ TEST_F(CommandFaults, FailWhereStandardOutputTakesNothing) {
   GenerateGraph();
   Do("generate towers --seed 2 -o m.onnx");
   Do(std::string("schedule g.json ") + kMachine + " -o plan.json");
-  for (const std::string words :
+  for (const std::string& words :
        {std::string("--help"), std::string("--version"), std::string("schedule --help"), std::string("bench"),
         std::string("bench quality --help"), std::string("bench quality --quick --methods heft"),
         std::string("schedule g.json ") + kMachine, std::string("simulate g.json --plan plan.json"),
@@ -233,8 +234,8 @@ TEST_F(CommandFaults, LeaveNothingBehindWhereAFileCannotBeWritten) {
   GenerateGraph();
   Do("generate towers --seed 2 -o m.onnx");
   const std::string machine = std::string(" ") + kMachine;
-  for (const std::string words : {"schedule g.json -o" + machine, std::string("machine p100x8 -o"),
-                                  std::string("convert g.json"), std::string("generate er -o")}) {
+  for (const std::string& words : {"schedule g.json -o" + machine, std::string("machine p100x8 -o"),
+                                   std::string("convert g.json"), std::string("generate er -o")}) {
     std::string to_full = words;
     const std::size_t flag = words.find("-o");
     to_full = flag == std::string::npos ? words + " /dev/full"
@@ -245,7 +246,7 @@ TEST_F(CommandFaults, LeaveNothingBehindWhereAFileCannotBeWritten) {
   }
   // A disk with room for a kilobyte.
   std::filesystem::create_directories(folder_ / "new");
-  for (const std::string words :
+  for (const std::string& words :
        {"schedule g.json -o new/plan.json" + machine, std::string("convert g.json new/g.json"),
         std::string("generate er -o new/g.json"), std::string("generate towers -o new/m.onnx"),
         std::string("convert m.onnx new/m.onnx"), std::string("machine p100x8 -o new/m.json"),

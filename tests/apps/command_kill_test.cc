@@ -65,8 +65,8 @@ class CommandKills : public Command {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "result")) {
       const std::string name = entry.path().filename().string();
       const std::string content = entry.is_regular_file() ? ContentOf(entry.path()) : "";
-      if (name.ends_with(".json")) EXPECT_TRUE(Json::accept(content)) << name;
-      if (name.ends_with(".html")) EXPECT_TRUE(content.ends_with("</html>\n")) << name;
+      EXPECT_TRUE(!name.ends_with(".json") || Json::accept(content)) << name;
+      EXPECT_TRUE(!name.ends_with(".html") || content.ends_with("</html>\n")) << name;
       if (name != "records.jsonl") continue;
       std::istringstream lines(content.substr(0, content.rfind('\n') + 1));
       for (std::string line; std::getline(lines, line);) EXPECT_TRUE(Json::accept(line)) << line;
