@@ -94,7 +94,7 @@ TEST(Weights, AreRefusedWithAHeaderThatIsNone) {
   EXPECT_THAT(Refusal(File(R"({"__metadata__":{"a":1}})")), HasSubstr("__metadata__"));
   EXPECT_THAT(Refusal(File(R"({"a":{"shape":[],"data_offsets":[0,4]}})")), HasSubstr("dtype: is missing"));
   EXPECT_THAT(Refusal(File("{" + Entry("a\\nb", "[1]", "[0,4]", "F16") + "}", kEight)),
-              AllOf(HasSubstr("tensor 'a?b'"), HasSubstr("'F16'")));
+              AllOf(HasSubstr("tensor 'a\\nb'"), HasSubstr("'F16'")));
 }
 
 TEST(Weights, AreRefusedWhereSizesDoNotAgree) {

@@ -180,7 +180,7 @@ bool Pipeline::ProxyIsTarget(const CostedGraph& costed) const {
   budget.samples = 2;
   for (const char* name : {"random", "heft"}) {
     MakeHeuristic(name)->Propose(PlanningProblem(*proxy_, costed), budget, random,
-                                 [&](ProposedPlan planned) { same = same && as_predicted(planned); });
+                                 [&](const ProposedPlan& planned) { same = same && as_predicted(planned); });
   }
   return same;
 }
