@@ -431,7 +431,8 @@ TEST(Planners, RefuseTemperaturesThatWeightsWereNotTrainedAt) {
   weights.metadata["lowest_temperature"] = "0.004";
   weights.metadata["highest_temperature"] = "0.06";
   WriteWeights(folder.Path("trained.safetensors"), weights);
-  const PlannerRegistry planners = MakePlannerRegistry({.gflownet_weights = folder.Path("trained.safetensors")});
+  const PlannerRegistry planners =
+      MakePlannerRegistry({.gflownet_weights = folder.Path("trained.safetensors"), .go_weights = ""});
   for (const std::string name : {"gflownet", "gflownet+search", "gflownet+resampling"}) {
     EXPECT_NE(planners.Make(name, With("temperature", {0.004, 0.06})), nullptr);
     EXPECT_NE(planners.Make("gflownet-untrained", With("temperature", {50})), nullptr);
@@ -446,8 +447,9 @@ TEST(Planners, RefuseTemperaturesThatWeightsWereNotTrainedAt) {
   }
   weights.metadata["highest_temperature"] = "warm";
   WriteWeights(folder.Path("odd.safetensors"), weights);
-  EXPECT_THROW(MakePlannerRegistry({.gflownet_weights = folder.Path("odd.safetensors")}).Make("gflownet"),
-               InvalidInput);
+  EXPECT_THROW(
+      MakePlannerRegistry({.gflownet_weights = folder.Path("odd.safetensors"), .go_weights = ""}).Make("gflownet"),
+      InvalidInput);
 }
 
 TEST(Planners, APoolIsMadeOfAllThatSuitAnyGraphAndDifferEnough) {
