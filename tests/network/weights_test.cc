@@ -10,6 +10,7 @@
 #include "millrace/formats/atomic_file.h"
 #include "millrace/random/random.h"
 #include "tests/formats/refusal.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace::testing {
 namespace {
@@ -56,10 +57,10 @@ TEST(Weights, ComeBackAsTheyWereWritten) {
   const Weights nothing;
   EXPECT_EQ(ParseWeights(WeightsBytes(nothing), "memory"), nothing);
 
-  const std::string path = ::testing::TempDir() + "weights_test.safetensors";
+  const TemporaryFolder folder;
+  const std::string path = folder.Path("weights.safetensors");
   WriteWeights(path, weights);
   EXPECT_EQ(ReadWeights(path), weights);
-  std::filesystem::remove(path);
 }
 
 TEST(Weights, KeepTheDataAligned) {
@@ -142,18 +143,19 @@ TEST(Weights, AreRefusedWithValuesThatAreNotFinite) {
     Weights weights = SomeWeights();
     weights.tensors["b"].values[3] = value;
     EXPECT_THROW(WeightsBytes(weights), WorkFailed);
-    const std::string path = ::testing::TempDir() + "weights_test_not_finite.safetensors";
+    const TemporaryFolder folder;
+    const std::string path = folder.Path("not_finite.safetensors");
     EXPECT_THROW(WriteWeights(path, weights), WorkFailed);
     EXPECT_FALSE(std::filesystem::exists(path));
   }
 }
 
 TEST(Weights, NameTheFileThatIsRefused) {
-  const std::string path = ::testing::TempDir() + "weights_test_bad.safetensors";
+  const TemporaryFolder folder;
+  const std::string path = folder.Path("bad.safetensors");
   EXPECT_THAT(RefusalOf([&] { ReadWeights(path); }), HasSubstr(path));
   WriteFileAtomically(path, "no weights at all");
   EXPECT_THAT(RefusalOf([&] { ReadWeights(path); }), HasSubstr(path));
-  std::filesystem::remove(path);
 }
 
 TEST(Weights, AreFoundByNameAndShape) {

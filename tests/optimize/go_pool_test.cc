@@ -20,6 +20,7 @@
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/slow_simulator.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace {
 namespace {
@@ -31,14 +32,10 @@ class GoPool : public ::testing::Test {
  protected:
   void SetUp() override {
     Random random(3);
-    path_ = (std::filesystem::temp_directory_path() /
-             ("millrace_one_shot_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
-              ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".safetensors"))
-                .string();
+    path_ = folder_.Path("go.safetensors");
     weights_ = InitialGoWeights(random);
     WriteWeights(path_, weights_);
   }
-  void TearDown() override { std::filesystem::remove(path_); }
 
   PlannerRegistry Planners(int threads = 1) const {
     return MakePlannerRegistry({.gflownet_weights = "", .go_weights = path_}, threads);
@@ -53,6 +50,7 @@ class GoPool : public ::testing::Test {
     return "";
   }
 
+  testing::TemporaryFolder folder_;
   std::string path_;
   Weights weights_;
 };

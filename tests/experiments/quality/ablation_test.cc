@@ -4,11 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "millrace/errors/errors.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/network/weights.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace {
 namespace {
@@ -52,7 +51,8 @@ TEST(TrainingLog, SaysWhichLineIsWrong) {
 }
 
 TEST(Ablation, TellsTheLastValidationFromTheBestAndDrawsFromWeights) {
-  const std::string file = ::testing::TempDir() + "ablation.safetensors";
+  const testing::TemporaryFolder folder;
+  const std::string file = folder.Path("gflownet.safetensors");
   Random random(1);
   WriteWeights(file, InitialMessagePassingWeights(random));
   TrainingRun run;
@@ -65,7 +65,6 @@ TEST(Ablation, TellsTheLastValidationFromTheBestAndDrawsFromWeights) {
   options.quick = true;
   options.threads = 2;
   const std::vector<Table> tables = AblationTables({run}, options, [](int, int) {});
-  std::filesystem::remove(file);
   ASSERT_EQ(tables.size(), 3u);
   EXPECT_NEAR(tables[0].rows[0][3].numbers[0], 1.04, 1e-9);
   EXPECT_NEAR(tables[0].rows[0][7].numbers[0], 1.05, 1e-9);

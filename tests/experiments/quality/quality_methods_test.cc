@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "millrace/errors/errors.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/network/weights.h"
 #include "millrace/optimize/planners.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace {
 namespace {
@@ -20,12 +20,12 @@ using ::testing::HasSubstr;
 
 // With weights that need no file when this returns: they are read when a planner is first made.
 PlannerRegistry PlannersOfSomeWeights() {
-  const std::string file = ::testing::TempDir() + "quality_methods.safetensors";
+  const testing::TemporaryFolder folder;
+  const std::string file = folder.Path("gflownet.safetensors");
   Random random(1);
   WriteWeights(file, InitialMessagePassingWeights(random));
   PlannerRegistry planners = MakePlannerRegistry({.gflownet_weights = file, .go_weights = {}});
   planners.Make("gflownet");
-  std::filesystem::remove(file);
   return planners;
 }
 

@@ -2,7 +2,6 @@
 #include "millrace/gflownet/policy/topoformer.h"
 
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 #include "millrace/gflownet/environment/backward.h"
@@ -15,6 +14,7 @@
 #include "tests/gflownet/policy/policy_problem.h"
 #include "tests/reference/shaken_weights.h"
 #include "tests/reference/slow_network.h"
+#include "tests/reference/temporary_folder.h"
 #include "tests/reference/tidy_problem.h"
 
 namespace millrace::testing {
@@ -287,12 +287,12 @@ TEST(LearnedPolicy, IsWhatTheWeightsSayTheyAre) {
   EXPECT_THAT(RefusalOf([&] { MakeLearnedPolicy(weights); }), HasSubstr("'oracle'"));
   EXPECT_THAT(RefusalOf([&] { MakeLearnedPolicy(Weights()); }), HasSubstr("architecture"));
 
-  const std::string path = ::testing::TempDir() + "learned_policy_test.safetensors";
+  const TemporaryFolder folder;
+  const std::string path = folder.Path("policy.safetensors");
   WriteWeights(path, weights);
   EXPECT_THAT(RefusalOf([&] { ReadLearnedPolicy(path); }), ::testing::AllOf(HasSubstr(path), HasSubstr("'oracle'")));
   WriteWeights(path, RandomWeights(Encodes::kGraph, 15));
   EXPECT_EQ(ReadLearnedPolicy(path)->name(), "topoformer");
-  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -3,13 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <string>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/fusion/greedy_fusion.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/contention.h"
+#include "tests/reference/temporary_folder.h"
 
 namespace millrace {
 namespace {
@@ -22,12 +23,12 @@ class GoExperts : public ::testing::Test {
   GoExperts()
       : drawn_(DrawGoCase(0, GoCasePurpose::kTraining, kSmallCase)),
         graph_(MakeGoWorkload(drawn_.workload)),
-        file_(std::filesystem::path(::testing::TempDir()) / "millrace-go-experts.safetensors") {}
-  ~GoExperts() override { std::filesystem::remove(file_); }
+        file_(folder_.Path("experts.safetensors")) {}
 
   GoCase drawn_;
   ComputationGraph graph_;
-  std::filesystem::path file_;
+  testing::TemporaryFolder folder_;
+  std::string file_;
 };
 
 TEST_F(GoExperts, HaveValidPlansThatTakeWhatTheySayAndComeBestFirst) {
@@ -50,8 +51,8 @@ TEST_F(GoExperts, HaveValidPlansThatTakeWhatTheySayAndComeBestFirst) {
 
 TEST_F(GoExperts, ComeBackFromTheirFileAsTheyWere) {
   const GoExpertise plans = FindExpertise(0, GoCasePurpose::kTraining, kSmallCase, kShort);
-  WriteExpertise(file_.string(), drawn_, plans);
-  const GoExpertise read = ReadExpertise(file_.string(), drawn_, graph_);
+  WriteExpertise(file_, drawn_, plans);
+  const GoExpertise read = ReadExpertise(file_, drawn_, graph_);
   ASSERT_EQ(read.size(), plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i) {
     EXPECT_EQ(read[i].seconds, plans[i].seconds);
@@ -61,14 +62,14 @@ TEST_F(GoExperts, ComeBackFromTheirFileAsTheyWere) {
 }
 
 TEST_F(GoExperts, OfAnotherCaseAreRefusedInOneLine) {
-  WriteExpertise(file_.string(), drawn_, {});
+  WriteExpertise(file_, drawn_, {});
   const GoCase other = DrawGoCase(0, GoCasePurpose::kTraining, kSmallCase + 6);
   try {
-    ReadExpertise(file_.string(), other, MakeGoWorkload(other.workload));
+    ReadExpertise(file_, other, MakeGoWorkload(other.workload));
     FAIL() << "it was read";
   } catch (const InvalidInput& error) {
     const std::string line = error.what();
-    EXPECT_NE(line.find(file_.string()), std::string::npos);
+    EXPECT_NE(line.find(file_), std::string::npos);
     EXPECT_NE(line.find("another graph or machine"), std::string::npos);
     EXPECT_EQ(line.find('\n'), std::string::npos);
   }
