@@ -78,9 +78,7 @@ class Searches {
   }
 
  private:
-  double Limit() const {
-    return best_ ? std::min(best_->makespan * (1 - kRounding), best_->makespan - step_ / 2) : kInfinity;
-  }
+  double Limit() const { return best_ ? BelowMakespan(best_->makespan, step_) : kInfinity; }
 
   bool Done() const { return bound_ >= Limit(); }
 

@@ -8,6 +8,7 @@
 
 #include "millrace/graph/index.h"
 #include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/time_step.h"
 
 namespace millrace {
 namespace {
@@ -80,8 +81,7 @@ void ExactEngine::Leaf() {
   Assignment plan{schedule_.placement(), schedule_.sequence()};
   if (!FitsInMemory(costed_, plan)) return;
   best_ = RatedAssignment{std::move(plan), makespan};
-  constexpr double kLeastGain = 1e-12;
-  limit_ = std::min(makespan * (1 - kLeastGain), makespan - step_ / 2);
+  limit_ = BelowMakespan(makespan, step_);
 }
 
 void ExactEngine::FindChildren(double bound, std::vector<Child>& children) {

@@ -9,6 +9,7 @@
 #include "millrace/planning/parallel.h"
 #include "millrace/search/exact_engine.h"
 #include "millrace/simulate/reversed.h"
+#include "millrace/simulate/time_step.h"
 
 namespace millrace {
 namespace {
@@ -73,11 +74,14 @@ double ExactParts::OpenBound() const {
   return bound;
 }
 
+double ExactParts::LimitBelow(const Outcome& outcome) const {
+  return outcome.best ? std::min(limit_, BelowMakespan(outcome.best->makespan, step_)) : limit_;
+}
+
 ExactParts::Outcome ExactParts::Work(const Part& part, const std::function<bool()>& stop) const {
   Outcome outcome;
   const auto search = [&](const CostedGraph& costed, const std::vector<double>& tail, bool backwards) {
-    ExactEngine engine(costed, tail, part.problem.apart, outcome.best ? outcome.best->makespan : limit_, step_,
-                       kMemoBytes);
+    ExactEngine engine(costed, tail, part.problem.apart, LimitBelow(outcome), step_, kMemoBytes);
     engine.Run(part.nodes, stop);
     outcome.nodes += engine.nodes();
     outcome.done = engine.done();
@@ -91,7 +95,7 @@ ExactParts::Outcome ExactParts::Work(const Part& part, const std::function<bool(
     search(reversed, part.problem.paths.head, true);
   }
   if (outcome.done || stop()) return outcome;
-  const double limit = outcome.best ? std::min(limit_, outcome.best->makespan) : limit_;
+  const double limit = LimitBelow(outcome);
   const Pair pair = PairToSplitBy(part.problem);
   if (pair.from < 0) {
     outcome.halves.push_back({part.problem, part.nodes * 4});

@@ -46,6 +46,7 @@ class ExactParts {
     std::int64_t nodes = 0;
   };
 
+  double LimitBelow(const Outcome& outcome) const;  // what plans must stay below from then on
   Outcome Work(const Part& part, const std::function<bool()>& stop) const;
 
   double limit_;

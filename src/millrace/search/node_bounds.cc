@@ -15,6 +15,11 @@ namespace {
 
 constexpr double kNotHere = std::numeric_limits<double>::infinity();
 
+void SortDifferent(std::vector<double>& times) {
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+}
+
 bool DevicesAlike(const CostedGraph& costed) {
   const Topology& topology = costed.topology;
   if (topology.num_memories != topology.num_devices || topology.num_units != topology.num_devices) return false;
@@ -70,7 +75,7 @@ double NodeBounds::Find(const GrowingSchedule& schedule, double limit) {
   bound = std::max(bound, FitWork(schedule, limit));
   if (bound >= limit) return bound;
   bound = std::max(bound, FitWorkBackwards(schedule, limit));
-  return bound >= limit || CanFillUnits(schedule, limit) ? bound : limit;
+  return bound >= limit || (FitsInWindows(schedule, limit) && CanFillUnits(schedule, limit)) ? bound : limit;
 }
 
 void NodeBounds::ShowDevices(const GrowingSchedule& schedule) {
@@ -252,6 +257,41 @@ double NodeBounds::FitWorkBackwards(const GrowingSchedule& schedule, double limi
     if (bound >= limit) return bound;
   }
   return bound;
+}
+
+// Energetic reasoning: what of each group must lie inside a window, wherever it runs, against the room that units have
+// there.
+bool NodeBounds::FitsInWindows(const GrowingSchedule& schedule, double limit) {
+  if (!alike_ || limit == kNotHere) return true;
+  spans_.clear();
+  begins_.clear();
+  ends_.clear();
+  for (int group = 0; group < costed_.num_groups; ++group) {
+    if (schedule.Scheduled(group)) continue;
+    const double seconds = costed_.fastest_seconds[Index(group)];
+    const double first = first_[Index(group)];
+    const double last = limit - least_tail_[Index(group)];
+    spans_.push_back({first + seconds, last - seconds, seconds});
+    begins_.push_back(first);
+    ends_.push_back(last);
+  }
+  SortDifferent(begins_);
+  SortDifferent(ends_);
+  const double rounding = 1e-9 * limit;
+  for (const double begin : begins_) {
+    for (const double end : ends_) {
+      if (end <= begin) continue;
+      const double width = end - begin;
+      double needed = 0;
+      for (const Span& span : spans_)
+        needed +=
+            std::max(0.0, std::min(std::min(span.seconds, width), std::min(span.earliest - begin, end - span.latest)));
+      double room = rounding;
+      for (const Ready& unit : ready_) room += std::max(0.0, end - std::max(begin, unit.time));
+      if (needed > room) return false;
+    }
+  }
+  return true;
 }
 
 // Each unit must be filled but for the time to spare, which all of them have together.

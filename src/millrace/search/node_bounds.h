@@ -69,6 +69,7 @@ class NodeBounds {
   void FindUse(const GrowingSchedule& schedule);
   double FitWork(const GrowingSchedule& schedule, double limit);
   double FitWorkBackwards(const GrowingSchedule& schedule, double limit);
+  bool FitsInWindows(const GrowingSchedule& schedule, double limit);
   bool CanFillUnits(const GrowingSchedule& schedule, double limit);
 
   const CostedGraph& costed_;
@@ -97,6 +98,14 @@ class NodeBounds {
   };
   std::vector<Ready> ready_;  // units that will be used again, by when
   std::vector<int> by_head_;  // unscheduled groups
+  struct Span {
+    double earliest = 0;  // finish
+    double latest = 0;    // start
+    double seconds = 0;
+  };
+  std::vector<Span> spans_;  // of unscheduled groups
+  std::vector<double> begins_;
+  std::vector<double> ends_;
   JointArrival joint_;
   SubsetSums sums_;
   std::vector<double> left_;  // seconds of unscheduled groups

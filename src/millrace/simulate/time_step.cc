@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/simulate/time_step.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -54,6 +55,15 @@ double TimeStep(const CostedGraph& costed) {
 double RoundUpToStep(double bound, double step) {
   constexpr double kRounding = 1e-9;
   return step > 0 ? std::ceil(bound / step - kRounding) * step : bound;
+}
+
+double BelowMakespan(double makespan, double step) {
+  constexpr double kLeastGain = 1e-12;
+  if (step == 0) return makespan * (1 - kLeastGain);
+  // Sums of steps are exact, but not what bounds make of them.
+  constexpr double kRounding = 1e-14;
+  constexpr double kShareOfStep = 1.0 / 1024;
+  return makespan - step + std::min(step / 2, std::max(kShareOfStep * step, kRounding * makespan));
 }
 
 }  // namespace millrace

@@ -14,4 +14,8 @@ double TimeStep(const CostedGraph& costed);
 // The least multiple of the step that is no less than the bound; the bound itself where the step is 0.
 double RoundUpToStep(double bound, double step);
 
+// What a plan must stay below to take less than `makespan`: just above the multiple before it, or, where the step is 0,
+// just below it.
+double BelowMakespan(double makespan, double step);
+
 }  // namespace millrace
