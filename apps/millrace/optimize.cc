@@ -58,6 +58,7 @@ int RunOptimize(const CommandLine& line, Options options) {
     };
   }
   ProgressBar bar(line.common.quiet);
+  options.optimize.threads = threads;
   const PlannerRegistry planners = MakePlannerRegistry(options.weights, threads);
   options.optimize.seconds_before = clock.Elapsed();
   // Where reading was slow, writing will be.

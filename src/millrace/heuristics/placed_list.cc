@@ -216,4 +216,11 @@ PlacedSchedule SchedulePlaced(const CostedGraph& costed, std::span<const int> pl
   return Executor(costed, placement, priorities).Run();
 }
 
+std::vector<double> PrioritiesInOrder(std::span<const int> sequence) {
+  std::vector<double> priorities(sequence.size());
+  for (std::size_t at = 0; at < sequence.size(); ++at)
+    priorities[static_cast<std::size_t>(sequence[at])] = -static_cast<double>(at);
+  return priorities;
+}
+
 }  // namespace millrace

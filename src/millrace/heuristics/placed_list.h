@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "millrace/cost/costed_graph.h"
 #include "millrace/plan/plan.h"
@@ -22,5 +23,8 @@ struct PlacedSchedule {
 // groups + groups x devices that share units).
 PlacedSchedule SchedulePlaced(const CostedGraph& costed, std::span<const int> placement,
                               std::span<const double> priorities);
+
+// Priorities by group that ask for this order: the sooner in the sequence, which has every group, the higher.
+std::vector<double> PrioritiesInOrder(std::span<const int> sequence);
 
 }  // namespace millrace

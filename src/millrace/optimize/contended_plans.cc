@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "millrace/heuristics/placed_list.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/search/placement_search.h"
 #include "millrace/simulate/timeline.h"
@@ -27,13 +28,6 @@ const PoolEntry* FastestOfOwnGroups(const Pool& pool, const PlannerRegistry& pla
   return best;
 }
 
-std::vector<double> ByPlaceInSequence(const Assignment& assignment) {
-  std::vector<double> priorities(assignment.sequence.size());
-  for (std::size_t at = 0; at < assignment.sequence.size(); ++at)
-    priorities[static_cast<std::size_t>(assignment.sequence[at])] = -static_cast<double>(at);
-  return priorities;
-}
-
 // The fastest plan that each planner made for these groups, best first.
 std::vector<PlacementStart> FastestOf(const Pool& pool, int fusion) {
   std::vector<const PoolEntry*> fastest;
@@ -53,7 +47,8 @@ std::vector<PlacementStart> FastestOf(const Pool& pool, int fusion) {
   std::vector<PlacementStart> starts;
   starts.reserve(fastest.size());
   for (const PoolEntry* entry : fastest)
-    starts.push_back({entry->assignment.placement, ByPlaceInSequence(entry->assignment), entry->assignment.sequence});
+    starts.push_back(
+        {entry->assignment.placement, PrioritiesInOrder(entry->assignment.sequence), entry->assignment.sequence});
   return starts;
 }
 
@@ -83,7 +78,8 @@ std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& p
     if (options.seconds) search.seconds = deadline.Left() / (total - at);
     if (search.evaluations < kFewestTries) continue;
     if (from_own) {
-      search.starts = {{own->assignment.placement, ByPlaceInSequence(own->assignment), own->assignment.sequence}};
+      search.starts = {
+          {own->assignment.placement, PrioritiesInOrder(own->assignment.sequence), own->assignment.sequence}};
     } else {
       search.starts = FastestOf(pool, fusion);
     }

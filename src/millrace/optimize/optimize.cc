@@ -23,7 +23,7 @@ constexpr std::array kStages = {
     StageEntry{"finetune", "fit the learned planners to the graph", &Pipeline::Adapt},
     StageEntry{"", "ask every planner for plans", &Pipeline::Propose},
     StageEntry{"shared-links", "search placements with shared links in mind", &Pipeline::ProposeForSharedLinks},
-    StageEntry{"search-on", "where the proxy is the target, anneal on from the fastest plan", &Pipeline::SearchOn},
+    StageEntry{"search-on", "where the proxy is the target, search on from the fastest plan", &Pipeline::SearchOn},
     StageEntry{"", "choose plans that are good and different", &Pipeline::Choose},
     StageEntry{"dearer-transfers", "plan for dearer transfers than the machine states",
                &Pipeline::ProposeForDearerTransfers},

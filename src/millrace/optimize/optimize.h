@@ -46,6 +46,7 @@ struct OptimizeOptions {
   bool quick = false;   // fewer samples, rounds and shorter profiling, and without a time limit one of QuickSeconds
   bool robust = false;  // plans are judged by the worse of what they take with their order kept and without
   std::uint64_t seed = 0;
+  int threads = 1;            // of searches that go on until the time limit; planners have their own
   std::string profile_cache;  // file of earlier profiles; empty: none
   std::string records;        // file of earlier measurements, appended to; empty: none
 };

@@ -17,10 +17,10 @@
 #include "millrace/optimize/contended_plans.h"
 #include "millrace/optimize/guessed_plans.h"
 #include "millrace/optimize/judgement.h"
+#include "millrace/optimize/search_on.h"
 #include "millrace/optimize/select.h"
 #include "millrace/plan/hash.h"
 #include "millrace/planning/best_of.h"
-#include "millrace/search/anneal.h"
 #include "millrace/search/exact.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/greedy.h"
@@ -324,16 +324,11 @@ void Pipeline::SearchOn() {
     }
   }
   Tell("search on", "anneal", 0);
-  const CostedGraph& costed = pool_.fusions[static_cast<std::size_t>(best.fusion)].costed;
-  Budget budget;
-  budget.seconds = PlanningSeconds(effort_.search_on_share);
-  Random random = Random(options_.seed).Fork(kSearchOn);
-  BestOf found =
-      RunPlanner(*MakeAnnealing(), PlanningProblem(*proxy_, costed).WithStart(best.assignment), budget, random, 1);
-  pool_.proposed += found.offered;
-  if (found.kept.empty() || found.kept.front().makespan >= best.proxy_seconds) return;
-  pool_.entries.push_back(
-      {best.fusion, best.method + "+anneal", std::move(found.kept.front().assignment), found.kept.front().makespan});
+  const SearchOnOptions on{.seconds = PlanningSeconds(effort_.search_on_share).value_or(0),
+                           .threads = options_.threads,
+                           .random = Random(options_.seed).Fork(kSearchOn)};
+  std::optional<PoolEntry> found = SearchOnFrom(*proxy_, pool_, best, on);
+  if (found) pool_.entries.push_back(*std::move(found));
 }
 
 void Pipeline::Choose() {

@@ -111,9 +111,7 @@ class PlacementSearch {
 
   // As it is, waiting included, and then as an executor runs it that has the order for its priorities.
   void TryInOrder(Assignment assignment) {
-    std::vector<double> priorities(assignment.sequence.size());
-    for (std::size_t at = 0; at < priorities.size(); ++at)
-      priorities[static_cast<std::size_t>(assignment.sequence[at])] = -static_cast<double>(at);
+    std::vector<double> priorities = PrioritiesInOrder(assignment.sequence);
     const double before = best_.makespan;
     const double executed = Judge(assignment.placement, priorities);
     const double kept = Take(std::move(assignment));

@@ -66,14 +66,6 @@ std::optional<GoPlan> BestPlan(const GoPlanned& planned, const GoRow& row, std::
   return fastest;
 }
 
-// By group: the sooner in the sequence, the higher.
-std::vector<double> PrioritiesOf(const Assignment& assignment) {
-  std::vector<double> priorities(assignment.sequence.size());
-  for (std::size_t at = 0; at < assignment.sequence.size(); ++at)
-    priorities[static_cast<std::size_t>(assignment.sequence[at])] = -static_cast<double>(at);
-  return priorities;
-}
-
 std::optional<GoPlan> Search(std::shared_ptr<const CostedGraph> costed, std::vector<PlacementStart> starts,
                              std::optional<double> seconds, std::uint64_t seed) {
   PlacementSearchOptions options;
@@ -126,7 +118,7 @@ GoMethod ContendedSearchFrom(std::string name, const GoPlanned& start, double se
     const Deadline deadline(limit);
     std::optional<GoPlan> plan = BestPlan(start, row, seed, start.budget.seconds);
     if (!plan) return std::nullopt;
-    PlacementStart from{std::move(plan->assignment.placement), PrioritiesOf(plan->assignment)};
+    PlacementStart from{std::move(plan->assignment.placement), PrioritiesInOrder(plan->assignment.sequence)};
     return Search(std::move(plan->costed), {std::move(from)}, deadline.Left(), seed);
   };
   return method;
@@ -140,15 +132,15 @@ GoMethod ContendedSearchAsLongAs(const std::string& method) {
   return search;
 }
 
-GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vector<std::string> methods,
-                   double seconds) {
+GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vector<std::string> methods, double seconds,
+                   int threads) {
   GoMethod method;
   method.name = std::move(name);
   method.budget = SecondsWords(seconds);
   method.seeded = true;
   method.seconds = seconds;
-  method.plan = [&planners, methods = std::move(methods)](const GoRow& row, std::uint64_t seed,
-                                                          std::optional<double> limit) -> std::optional<GoPlan> {
+  method.plan = [&planners, methods = std::move(methods), threads](
+                    const GoRow& row, std::uint64_t seed, std::optional<double> limit) -> std::optional<GoPlan> {
     LoadedGraph loaded;
     loaded.graph = row.graph;
     OptimizeOptions options;
@@ -157,6 +149,7 @@ GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vecto
     options.methods = methods;
     options.time_limit = limit;
     options.seed = seed;
+    options.threads = threads;
     Plan plan = Optimize(loaded, row.machine, planners, options, [](const OptimizeStep&) {}).best.plan;
     GoPlan made;
     made.costed = std::make_shared<const CostedGraph>(MakeCostedGraph(*row.model, std::move(plan.groups)));
@@ -176,6 +169,7 @@ std::vector<GoMethod> GoBaselines(const PlannerRegistry& planners, double search
   methods.push_back(MakeGoMethod({.name = "anneal", .planner = PlannerNamed(planners, "anneal"), .budget = search}));
   methods.push_back(ContendedSearch("contended-search", search_seconds));
   methods.push_back(Optimized("optimize", planners, {}, search_seconds));
+  methods.push_back(Optimized("optimize-2-threads", planners, {}, search_seconds, 2));
   methods.push_back(Optimized("optimize-untrained", planners, UntrainedPoolNames(planners), search_seconds));
   return methods;
 }

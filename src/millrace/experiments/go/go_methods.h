@@ -71,11 +71,13 @@ GoMethod ContendedSearchFrom(std::string name, const GoPlanned& start, double se
 GoMethod ContendedSearchAsLongAs(const std::string& method);
 
 // All of optimize/optimize.h with the target sim:contention. The registry must outlive it.
-GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vector<std::string> methods, double seconds);
+GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vector<std::string> methods, double seconds,
+                   int threads = 1);
 
 // `single`, everything on one device, and `tf-default`, on the next once a memory is full, in order of readiness; by
 // the registry's planners of these names `expert`, the human placement, and `metis`, both in the best of all orders by
-// the proxy, `heft`, `etf` and `anneal`; `contended-search` and `optimize`. Searches take so many seconds.
+// the proxy, `heft`, `etf` and `anneal`; `contended-search` and `optimize`, on one thread as the others and as `optimize-2-threads`. Searches take so many
+// seconds.
 std::vector<GoMethod> GoBaselines(const PlannerRegistry& planners, double search_seconds);
 
 }  // namespace millrace

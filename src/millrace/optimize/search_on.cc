@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/search_on.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "millrace/heuristics/placed_list.h"
+#include "millrace/planning/best_of.h"
+#include "millrace/planning/parallel.h"
+#include "millrace/search/anneal.h"
+#include "millrace/search/placement_search.h"
+#include "millrace/simulate/timeline.h"
+
+namespace millrace {
+namespace {
+
+constexpr int kPlacements = 1;  // the thread of the search for placements
+
+std::optional<RatedAssignment> Annealed(const CostModel& model, const CostedGraph& costed, const Assignment& start,
+                                        double seconds, Random& random) {
+  Budget budget;
+  budget.seconds = seconds;
+  BestOf found = RunPlanner(*MakeAnnealing(), PlanningProblem(model, costed).WithStart(start), budget, random, 1);
+  if (found.kept.empty()) return std::nullopt;
+  return std::move(found.kept.front());
+}
+
+std::optional<RatedAssignment> Replaced(const CostedGraph& costed, const Assignment& start, double seconds,
+                                        Random& random) {
+  PlacementSearchOptions search;
+  search.evaluations = std::numeric_limits<std::int64_t>::max();
+  search.seconds = seconds;
+  search.starts = {{start.placement, PrioritiesInOrder(start.sequence), start.sequence}};
+  std::optional<FoundPlacement> found = SearchPlacement(costed, search, random);
+  if (!found) return std::nullopt;
+  const double makespan = Simulator(costed).Makespan(found->assignment);
+  return RatedAssignment{std::move(found->assignment), makespan};
+}
+
+}  // namespace
+
+std::optional<PoolEntry> SearchOnFrom(const CostModel& model, const Pool& pool, const PoolEntry& start,
+                                      const SearchOnOptions& options) {
+  const CostedGraph& costed = pool.fusions[static_cast<std::size_t>(start.fusion)].costed;
+  const bool contended = costed.topology.proxy == Proxy::kContended && !costed.topology.AllTransfersFree();
+  const int searches = std::max(1, options.threads);
+  const auto places = [contended](int search) { return contended && search == kPlacements; };
+  std::vector<std::optional<RatedAssignment>> found(static_cast<std::size_t>(searches));
+  RunInParallel(searches, searches, [&](int search) {
+    Random random = options.random.Fork(static_cast<std::uint64_t>(search));
+    found[static_cast<std::size_t>(search)] = places(search)
+                                                  ? Replaced(costed, start.assignment, options.seconds, random)
+                                                  : Annealed(model, costed, start.assignment, options.seconds, random);
+  });
+  std::optional<PoolEntry> best;
+  double least = start.proxy_seconds;
+  for (int search = 0; search < searches; ++search) {
+    std::optional<RatedAssignment>& of = found[static_cast<std::size_t>(search)];
+    if (!of || of->makespan >= least) continue;
+    least = of->makespan;
+    best = PoolEntry{start.fusion, start.method + (places(search) ? "+contended-search" : "+anneal"),
+                     std::move(of->assignment), least};
+  }
+  return best;
+}
+
+}  // namespace millrace
