@@ -8,6 +8,7 @@
 #include "go_command.h"
 #include "hdp_command.h"
 #include "millrace/errors/interrupt.h"
+#include "moves_command.h"
 
 namespace {
 
@@ -37,5 +38,6 @@ int main(int argc, char** argv) {
   if (kind == "finetune") return RunCommand<millrace::cli::FinetuneCommand>(argc - 1, argv + 1);
   if (kind == "go") return RunCommand<millrace::cli::GoCommand>(argc - 1, argv + 1);
   if (kind == "hdp") return RunCommand<millrace::cli::HdpCommand>(argc - 1, argv + 1);
+  if (kind == "moves") return RunCommand<millrace::cli::MovesCommand>(argc - 1, argv + 1);
   return RunCommand<millrace::cli::GFlowNetCommand>(argc, argv);
 }

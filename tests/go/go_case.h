@@ -17,12 +17,13 @@ namespace millrace::testing {
 
 // A graph on a machine with everything a GoProblem needs, kept alive together.
 struct GoCase {
-  GoCase(ComputationGraph of, const Machine& machine)
-      : graph(std::move(of)), model(MakeAnalyticCostModel(graph, machine)), problem(*model) {}
+  GoCase(ComputationGraph of, const Machine& on)
+      : graph(std::move(of)), machine(on), model(MakeAnalyticCostModel(graph, machine)), problem(*model) {}
   GoCase(const GoCase&) = delete;
   GoCase& operator=(const GoCase&) = delete;
 
   const ComputationGraph graph;
+  const Machine machine;
   const std::unique_ptr<CostModel> model;
   const GoProblem problem;
 };

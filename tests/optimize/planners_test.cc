@@ -45,10 +45,12 @@ const PlannerFiles& SomeWeights() {
   static const testing::TemporaryFolder folder;
   static const PlannerFiles files = [] {
     PlannerFiles made{.gflownet_weights = folder.Path("gflownet.safetensors"),
-                      .go_weights = folder.Path("go.safetensors")};
+                      .go_weights = folder.Path("go.safetensors"),
+                      .go_moves_weights = folder.Path("go-moves.safetensors")};
     Random random(3);
     WriteWeights(made.gflownet_weights, testing::Shaken(InitialMessagePassingWeights(random), random, 0.1));
     WriteWeights(made.go_weights, testing::Shaken(InitialGoWeights(random), random, 0.1));
+    WriteWeights(made.go_moves_weights, testing::Shaken(InitialGoMoveWeights(random), random, 0.1));
     return made;
   }();
   return files;
@@ -349,8 +351,10 @@ INSTANTIATE_TEST_SUITE_P(Planners, EveryPlanner, ::testing::ValuesIn(MakePlanner
 TEST(Planners, OffersOfUntrainedOnesDifferFromTrainedOnesByTheirWeightsAlone) {
   const testing::TemporaryFolder folder;
   const PlannerFiles begin{.gflownet_weights = folder.Path("gflownet.safetensors"),
-                           .go_weights = folder.Path("go.safetensors")};
-  Random gflownet(0), go(0);
+                           .go_weights = folder.Path("go.safetensors"),
+                           .go_moves_weights = folder.Path("go-moves.safetensors")};
+  Random gflownet(0), go(0), moves(0);
+  WriteWeights(begin.go_moves_weights, InitialGoMoveWeights(moves));
   WriteWeights(begin.gflownet_weights, InitialMessagePassingWeights(gflownet));
   WriteWeights(begin.go_weights, InitialGoWeights(go));
   const PlannerRegistry from_begin = MakePlannerRegistry(begin);

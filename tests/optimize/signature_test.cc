@@ -67,15 +67,15 @@ const Signatures kExpected = {
     {"gflownet-untrained", 0xc77ca5983b8a1362},
     {"gflownet-untrained+search", 0x50350533e17051b6},
     {"gflownet-untrained+resampling", 0x439613f2a7f233a5},
-    {"go", 0x0d4e758576f745be},
-    {"go for given groups", 0xb90ec66056307cc6},
-    {"go-untrained", 0xc40fa497fa227262},
-    {"go-untrained for given groups", 0x3ee768fb74f311e4},
+    {"go", 0x96d19967a4eb6fc9},
+    {"go for given groups", 0xbff3122925e25da6},
+    {"go-untrained", 0xe677273d13d28f6a},
+    {"go-untrained for given groups", 0x8c368ea75532bd21},
     {"go without placement", 0x8af9893dc542cb50},
     {"go without priority", 0x2d393c6a340f8dcf},
     {"go without fusion", 0xf72723024e0905e7},
-    {"pool", 0x7e82940bdefea102},
-    {"optimize: shared links", 0x558d39acb9a85e87},
+    {"pool", 0x5082096842f998b1},
+    {"optimize: shared links", 0x491af63a7ce38e47},
     {"optimize: gang", 0xbec8993739bdb9c4},
     {"optimize: colocations, layers, fusion", 0xa30135d61506b787},
 };
@@ -246,7 +246,8 @@ constexpr int kMostGroupsOfExact = 30;  // its start alone takes 2000 changes a 
 
 PlannerFiles ShippedWeights() {
   return {.gflownet_weights = MILLRACE_SHIPPED_MODELS "/gflownet.safetensors",
-          .go_weights = MILLRACE_SHIPPED_MODELS "/go.safetensors"};
+          .go_weights = MILLRACE_SHIPPED_MODELS "/go.safetensors",
+          .go_moves_weights = MILLRACE_SHIPPED_MODELS "/go-moves.safetensors"};
 }
 
 const PlannerRegistry& PlannersOfSignatures() {

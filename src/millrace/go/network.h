@@ -71,6 +71,9 @@ inline constexpr float kClosedLogit = -1e9f;
 inline constexpr std::array<double, kPlacePriors> kPlaceStartStrengths = {8, 1, 1, 4};
 inline constexpr std::array<double, kLevelPriors> kLevelStartStrengths = {0.5, 0.2};
 
+// The same where the policy moves blocks of a placement (go/moves.h), which is to stay unless there is a reason.
+inline constexpr std::array<double, kPlacePriors> kMoveStartStrengths = {0.25, 0.5, 2, 2};
+
 // Name and shape of every tensor. These layers have a bias: input, sage.l.forward, sage.l.backward, sage.l.mix,
 // condition.0, condition.1, N.join, N.first, N.out, all norms, *.embed, *.hidden, *.strength, place.device.0,
 // place.device.1, priority.out, fusion.out. place.out has one output, priority.out and fusion.out have kLevels.
@@ -79,5 +82,8 @@ std::vector<std::pair<std::string, std::vector<std::int64_t>>> GoShapes();
 // Weights that training starts from. *.out of heads, super and strength weights are 0 and norms are 1, so that the
 // logits are the priors at the strengths above.
 Weights InitialGoWeights(Random& random);
+
+// The same for moves of blocks.
+Weights InitialGoMoveWeights(Random& random);
 
 }  // namespace millrace

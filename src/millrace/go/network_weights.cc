@@ -84,4 +84,10 @@ Weights InitialGoWeights(Random& random) {
   return weights;
 }
 
+Weights InitialGoMoveWeights(Random& random) {
+  Weights weights = InitialGoWeights(random);
+  StartStrengths(weights, "place", kMoveStartStrengths);
+  return weights;
+}
+
 }  // namespace millrace

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <functional>
 #include <future>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "millrace/errors/interrupt.h"
 #include "millrace/go/decoder.h"
+#include "millrace/go/moves.h"
 #include "millrace/go/network.h"
 #include "millrace/go/sampler.h"
+#include "millrace/heuristics/placements.h"
 #include "millrace/network/model_file.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/parallel.h"
@@ -18,8 +22,21 @@ namespace millrace {
 namespace {
 
 constexpr char kShipped[] = "go.safetensors";
+constexpr char kShippedMoves[] = "go-moves.safetensors";
 
 using SharedPolicy = std::shared_future<std::shared_ptr<const GoPolicy>>;
+
+// Of a time limit, where moves come after.
+constexpr double kDrawsShare = 0.5;
+
+// Of the plans asked for, those that moves make.
+constexpr std::int64_t kMovedPlans = 2;
+
+// Null where they did not come with this build.
+std::shared_ptr<const GoPolicy> ReadMoves(const std::string& named) {
+  const std::optional<std::string> file = named.empty() ? LookForModelFile(kShippedMoves) : named;
+  return file ? std::make_shared<const GoPolicy>(ReadGoPolicy(*file)) : nullptr;
+}
 
 // Draws between two looks at the clock, per thread. It is small because every plan holds a graph of its own.
 constexpr std::int64_t kBatchPerThread = 4;
@@ -37,15 +54,87 @@ void DecodeAll(const GoDecoder& decoder, const std::vector<const Decisions*>& de
 
 class GoPlanner final : public Planner {
  public:
-  GoPlanner(PlannerTraits traits, std::shared_ptr<const GoPolicy> policy, GoPlannerOptions options)
-      : Planner(std::move(traits)), policy_(std::move(policy)), options_(std::move(options)) {}
+  GoPlanner(PlannerTraits traits, std::shared_ptr<const GoPolicy> policy, std::shared_ptr<const GoPolicy> moves,
+            GoPlannerOptions options)
+      : Planner(std::move(traits)),
+        policy_(std::move(policy)),
+        moves_(std::move(moves)),
+        options_(std::move(options)) {}
 
   std::int64_t SamplesFor(const PlanningProblem& problem, std::int64_t wanted) const override;
   void Propose(const PlanningProblem& problem, const Budget& budget, Random& random, const Offer& offer) const override;
 
  private:
   std::shared_ptr<const GoPolicy> policy_;
+  std::shared_ptr<const GoPolicy> moves_;  // null: none
   GoPlannerOptions options_;
+};
+
+// The fastest plan offered so far that fits in memory; the first one where none does.
+struct BestDecisions {
+  Decisions decisions;
+  double makespan = std::numeric_limits<double>::infinity();
+
+  void Meet(const Decisions& other, const DecodedPlan& plan) {
+    if (!decisions.Has(Task::kPlacement)) decisions = other;
+    if (!plan.fits || !(plan.makespan < makespan)) return;
+    decisions = other;
+    makespan = plan.makespan;
+  }
+};
+
+// Improves the placement by hand and the best draw, and where there is time goes on from the best by chance.
+class Mover {
+ public:
+  Mover(const GoDecoder& decoder, const GoPolicy& policy, const GoPlannerOptions& options, const Deadline& deadline,
+        Random& random, const std::function<void(const Decisions&, DecodedPlan)>& offer)
+      : decoder_(decoder),
+        prepared_(policy.Prepare(decoder.problem(), LoopOf(options.threads))),
+        deadline_(deadline),
+        random_(random),
+        offer_(offer),
+        temperature_(options.moves_temperature) {
+    constexpr std::int64_t kOps = 200'000;
+    const std::int64_t most = std::max<std::int64_t>(1, kOps / decoder.problem().num_rows());
+    moves_.iterations = static_cast<int>(std::min<std::int64_t>(options.looks, most));
+    moves_.threads = options.threads;
+    moves_.stop = [this] { return deadline_.Passed(); };
+  }
+
+  // Offers one plan for each start, and with a time limit `rounds` more at most.
+  void Run(BestDecisions& best, std::int64_t rounds) {
+    const std::shared_ptr<const CostedGraph> costed = decoder_.Decode({}).costed;
+    Decisions by_hand;
+    by_hand.device = DevicesByColocation(decoder_.problem(), *costed, PlaceByLayers(*costed));
+    const Decisions drawn = best.decisions;
+    Improve(by_hand, best);
+    if (drawn.Has(Task::kPlacement)) Improve(drawn, best);
+    moves_.softmax_temperature = temperature_;
+    if (!deadline_.Limited() || temperature_ == 0 || !best.decisions.Has(Task::kPlacement)) return;
+    for (; rounds > 0 && !deadline_.Passed(); --rounds) Improve(best.decisions, best);
+  }
+
+ private:
+  void Improve(const Decisions& start, BestDecisions& best) {
+    if (deadline_.Passed()) return;
+    const Decisions from = start;  // which may be that of `best`
+    Decisions improved;
+    DecodedPlan fastest;
+    ImproveByMoves(decoder_, prepared_, from, moves_, random_, [&](const Decisions& decisions, DecodedPlan plan) {
+      improved = decisions;
+      fastest = std::move(plan);
+    });
+    best.Meet(improved, fastest);
+    offer_(improved, std::move(fastest));
+  }
+
+  const GoDecoder& decoder_;
+  PreparedGoPolicy prepared_;
+  const Deadline& deadline_;
+  Random& random_;
+  const std::function<void(const Decisions&, DecodedPlan)>& offer_;
+  double temperature_;
+  GoMoveOptions moves_;
 };
 
 // Large graphs get fewer samples: each one runs a network over all ops, several times.
@@ -71,10 +160,19 @@ void GoPlanner::Propose(const PlanningProblem& asked, const Budget& budget, Rand
   GoDrawOptions tasks;
   tasks.tasks[static_cast<std::size_t>(Task::kFusion)] = fusion_open;
   Budget rest = budget;
-  if (rest.seconds) rest.seconds = deadline.Left();
-  DrawGoPlans(*decoder, *policy_, options_, tasks, rest, random, [&](const Decisions&, DecodedPlan plan) {
+  const bool moves =
+      moves_ != nullptr && options_.looks > 0 && problem.num_devices() > 1 && budget.samples > kMovedPlans;
+  if (moves) rest.samples -= kMovedPlans;
+  if (rest.seconds) rest.seconds = (moves ? kDrawsShare : 1) * deadline.Left();
+  const std::function<void(const Decisions&, DecodedPlan)> offer_plan = [&](const Decisions&, DecodedPlan plan) {
     offer({std::move(plan.assignment), fusion_open ? std::move(plan.costed) : nullptr});
+  };
+  BestDecisions best;
+  DrawGoPlans(*decoder, *policy_, options_, tasks, rest, random, [&](const Decisions& decisions, DecodedPlan plan) {
+    best.Meet(decisions, plan);
+    offer_plan(decisions, std::move(plan));
   });
+  if (moves) Mover(*decoder, *moves_, options_, deadline, random, offer_plan).Run(best, budget.samples);
 }
 
 }  // namespace
@@ -128,8 +226,8 @@ void DrawGoPlans(const GoDecoder& decoder, const GoPolicy& policy, const GoPlann
 }
 
 std::unique_ptr<Planner> MakeGoPlanner(PlannerTraits traits, std::shared_ptr<const GoPolicy> policy,
-                                       const GoPlannerOptions& options) {
-  return std::make_unique<GoPlanner>(std::move(traits), std::move(policy), options);
+                                       std::shared_ptr<const GoPolicy> moves, const GoPlannerOptions& options) {
+  return std::make_unique<GoPlanner>(std::move(traits), std::move(policy), std::move(moves), options);
 }
 
 std::string GoWeightsFile(const std::string& named) { return named.empty() ? FindModelFile(kShipped) : named; }
@@ -139,8 +237,14 @@ std::shared_ptr<const GoPolicy> UntrainedGoPolicy() {
   return std::make_shared<const GoPolicy>(InitialGoWeights(random));
 }
 
-void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, int threads) {
-  const auto add = [&](PlannerTraits traits, const SharedPolicy& policy, std::function<bool()> available) {
+std::shared_ptr<const GoPolicy> UntrainedMoves() {
+  Random random(0);
+  return std::make_shared<const GoPolicy>(InitialGoMoveWeights(random));
+}
+
+void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, const std::string& moves, int threads) {
+  const auto add = [&](PlannerTraits traits, const SharedPolicy& policy, const SharedPolicy& moves,
+                       std::function<bool()> available) {
     traits.takes_samples = true;
     traits.chooses_fusion = true;
     traits.learned = traits.in_pool;
@@ -158,24 +262,38 @@ void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, int th
                        .least = 1,
                        .most = 100,
                        .usual = "3",
-                       .whole = true}};
+                       .whole = true},
+                      {.name = "looks",
+                       .meaning = "how often moves of blocks improve the best draw, and the placement by hand",
+                       .least = 0,
+                       .most = 10'000,
+                       .usual = "16",
+                       .whole = true},
+                      {.name = "moves-temperature",
+                       .meaning = "how evenly moves are drawn once the likeliest do not help",
+                       .least = 0,
+                       .most = 100,
+                       .usual = "0.5"}};
     registry.Add({std::move(traits),
-                  [policy, threads](const PlannerTraits& own, const PlannerSettings& settings) {
+                  [policy, moves, threads](const PlannerTraits& own, const PlannerSettings& settings) {
                     GoPlannerOptions options;
                     options.threads = threads;
                     options.iterations = static_cast<int>(settings.One("draw-iterations", options.iterations));
                     options.softmax_temperatures =
                         settings.Several("softmax-temperature", options.softmax_temperatures);
-                    return MakeGoPlanner(own, policy.get(), options);
+                    options.looks = static_cast<int>(settings.One("looks", options.looks));
+                    options.moves_temperature = settings.One("moves-temperature", options.moves_temperature);
+                    return MakeGoPlanner(own, policy.get(), moves.get(), options);
                   },
                   std::move(available)});
   };
   const auto read = [weights] { return std::make_shared<const GoPolicy>(ReadGoPolicy(GoWeightsFile(weights))); };
   add({.name = "go", .meaning = "GO's policy: a whole graph decided at once"},
-      std::async(std::launch::deferred, read).share(),
+      std::async(std::launch::deferred, read).share(), std::async(std::launch::deferred, ReadMoves, moves).share(),
       [weights] { return !weights.empty() || LookForModelFile(kShipped).has_value(); });
   add({.name = "go-untrained", .meaning = "go with the weights that training starts from", .in_pool = false},
-      std::async(std::launch::deferred, UntrainedGoPolicy).share(), nullptr);
+      std::async(std::launch::deferred, UntrainedGoPolicy).share(),
+      std::async(std::launch::deferred, UntrainedMoves).share(), nullptr);
 }
 
 }  // namespace millrace

@@ -17,6 +17,8 @@ namespace millrace {
 struct GoPlannerOptions {
   int iterations = 3;
   std::vector<double> softmax_temperatures = {0.1, 0.5};  // each has an equal share of the draws
+  int looks = 16;                                         // at a placement that moves of blocks improve
+  double moves_temperature = 0.5;                         // of moves that are drawn, once the likeliest do not help
   int threads = 1;
 };
 
@@ -28,19 +30,25 @@ void DrawGoPlans(const GoDecoder& decoder, const GoPolicy& policy, const GoPlann
                  const GoDrawOptions& tasks, const Budget& budget, Random& random,
                  const std::function<void(const Decisions&, DecodedPlan)>& offer);
 
-// Offers the plans of DrawGoPlans, with every task decided that is open. Problems need their proxy.
+// Offers the plans of DrawGoPlans, with every task decided that is open; then, with the policy `moves`, what moves of
+// blocks (go/moves.h) make of the placement by hand and of the best draw, `looks` times each. Large graphs get fewer
+// looks. Of three plans or more two are made by moves. Of a time limit draws take half; moves go on from the fastest plan
+// until it ends. Null: no moves. Problems need
+// their proxy.
 std::unique_ptr<Planner> MakeGoPlanner(PlannerTraits traits, std::shared_ptr<const GoPolicy> policy,
-                                       const GoPlannerOptions& options);
+                                       std::shared_ptr<const GoPolicy> moves, const GoPlannerOptions& options);
 
-// Adds `go`, and `go-untrained`, which has the weights that training starts from. `weights` is the file that `go`
-// reads; empty: the one that comes with Millrace. It is read once, when a planner is first made.
-void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, int threads);
+// Adds `go`, and `go-untrained`, which has the weights that training starts from. `weights` is the file that the draws
+// of `go` come from; empty: the one that comes with Millrace. `moves` likewise is that of its moves; where no file came
+// with Millrace it has none. Files are read once, when a planner is first made.
+void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, const std::string& moves, int threads);
 
 // The file of weights that `go` reads: `named`, or if that is empty the one that comes with Millrace. Throws
 // InvalidInput if there is none.
 std::string GoWeightsFile(const std::string& named);
 
-// The policy of `go-untrained`.
+// The policies of `go-untrained`.
 std::shared_ptr<const GoPolicy> UntrainedGoPolicy();
+std::shared_ptr<const GoPolicy> UntrainedMoves();
 
 }  // namespace millrace

@@ -13,7 +13,7 @@ PlannerRegistry MakePlannerRegistry(const PlannerFiles& files, int threads) {
   AddHeuristics(registry);
   AddSearches(registry);
   AddGFlowNetPlanners(registry, files.gflownet_weights, threads);
-  AddGoPlanners(registry, files.go_weights, threads);
+  AddGoPlanners(registry, files.go_weights, files.go_moves_weights, threads);
   return registry;
 }
 

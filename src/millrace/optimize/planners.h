@@ -9,8 +9,9 @@
 namespace millrace {
 
 struct PlannerFiles {
-  std::string gflownet_weights;  // empty: the ones that came with Millrace (network/model_file.h)
-  std::string go_weights;        // likewise
+  std::string gflownet_weights;       // empty: the ones that came with Millrace (network/model_file.h)
+  std::string go_weights;             // likewise
+  std::string go_moves_weights = {};  // likewise
 };
 
 // Learned planners draw on so many threads, with the same plans at any number.

@@ -19,7 +19,7 @@ constexpr CheckpointKind kKind = {
       if (checkpoint.settings != "{}") throw InvalidInput("other settings");
     }};
 
-Weights Tensor(const std::string& name, float value) {
+Weights OneTensor(const std::string& name, float value) {
   Weights weights;
   weights.tensors[name] = {.shape = {1}, .values = {value}};
   weights.metadata["of"] = name;
@@ -34,10 +34,10 @@ Checkpoint Any() {
   checkpoint.seconds = 1.0 / 3;
   checkpoint.time_limit = 1e-300;
   checkpoint.trained_on = "abc def";
-  checkpoint.learner = Tensor("parameters", 1);
-  checkpoint.best = Tensor("input", 2);
+  checkpoint.learner = OneTensor("parameters", 1);
+  checkpoint.best = OneTensor("input", 2);
   checkpoint.best_score = 0.1;
-  checkpoint.memory = Tensor("memory.0.device", 3);
+  checkpoint.memory = OneTensor("memory.0.device", 3);
   return checkpoint;
 }
 
@@ -65,7 +65,7 @@ TEST(Checkpoint, OfAnotherKindIsRefusedWithTheFilesName) {
   CheckpointKind kind = kKind;
   kind.format = "other.checkpoint";
   WriteCheckpoint(folder.Path("format"), kind, Any());
-  WriteWeights(folder.Path("weights"), Tensor("input", 1));
+  WriteWeights(folder.Path("weights"), OneTensor("input", 1));
   for (const char* name : {"settings", "format", "weights"}) {
     try {
       ReadCheckpoint(folder.Path(name), kKind);

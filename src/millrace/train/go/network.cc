@@ -144,6 +144,7 @@ class WindowPass {
     const torch::Tensor log_softmax = torch::log_softmax(logits, 2);
     const torch::Tensor taken = Indices(chosen, device_).view({logits.size(0), logits.size(1), 1});
     GoChoices choices;
+    choices.logits = logits;
     choices.log_probability = log_softmax.gather(2, taken).squeeze(2);
     choices.entropy = -(log_softmax.exp() * log_softmax).sum(2);
     choices.counted = Floats(counted, 1, device_).squeeze(1);

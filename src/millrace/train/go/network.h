@@ -23,6 +23,7 @@ GoEncoded EncodeGo(const Parameters& parameters, const GoFeatures& graph, torch:
 
 // Of one task, steps x choices: a choice is a colocation for placement, else a row of the window.
 struct GoChoices {
+  torch::Tensor logits;           // steps x choices x alternatives
   torch::Tensor log_probability;  // of what was chosen
   torch::Tensor entropy;
   torch::Tensor counted;  // choices: 1 where the choice counts, else 0. Left out: rows that lead up, colocations that

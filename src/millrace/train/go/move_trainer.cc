@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/train/go/move_trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "millrace/errors/errors.h"
+#include "millrace/errors/interrupt.h"
+#include "millrace/go/move_features.h"
+#include "millrace/go/moves.h"
+#include "millrace/go/network.h"
+#include "millrace/graph/index.h"
+#include "millrace/planning/deadline.h"
+#include "millrace/planning/parallel.h"
+#include "millrace/train/go/move_learner.h"
+
+namespace millrace {
+namespace {
+
+// Independent streams of one seed.
+enum MoveStream : std::uint64_t { kMoveWeights, kMoveUpdates, kMoveValidation };
+
+constexpr double kDisturbed = 0.5;  // share of walks that do not begin by hand
+constexpr double kFreely = 0.5;     // share of looks whose moves are made whatever comes of them
+
+// A placement that is being improved.
+struct Walk {
+  std::size_t problem = 0;
+  Decisions decisions = {};
+  std::int64_t looks = 0;
+};
+
+std::vector<std::unique_ptr<const MoveProblem>> MakeProblems(const MoveSettings& settings, GoCasePurpose purpose,
+                                                             int count) {
+  std::vector<std::unique_ptr<const MoveProblem>> problems;
+  const std::vector<int> fewest = FewestBlocks(settings);
+  const auto families = static_cast<int>(GoFamilies().size());
+  const int most_tries = families * (count + 1000);
+  for (int number = 0; number < most_tries && static_cast<int>(problems.size()) < count; ++number) {
+    StopIfInterrupted();
+    GoCase drawn = DrawGoCase(0, purpose, number);
+    const std::string& family = drawn.workload.family;
+    if (std::find(settings.without.begin(), settings.without.end(), family) != settings.without.end()) continue;
+    if (MakeGoWorkload(drawn.workload).num_ops() > settings.most_ops) continue;
+    auto problem = std::make_unique<const MoveProblem>(std::move(drawn), fewest);
+    if (std::isfinite(problem->start_seconds())) problems.push_back(std::move(problem));
+  }
+  if (problems.empty()) throw InvalidInput("no graph has so few ops, or all families are left out");
+  return problems;
+}
+
+class MoveTraining final : public TrainingLoop {
+ public:
+  MoveTraining(const MoveTrainerOptions& options, const std::optional<Checkpoint>& resume, MoveObserver& observer)
+      : TrainingLoop(options, kMoveCheckpoint,
+                     {.settings = SettingsJson(options.settings), .trained_on = "cases of workloads/go_corpus"},
+                     resume),
+        options_(options),
+        settings_(ParseSettings<MoveSettings>(state().settings)),
+        problems_(MakeProblems(settings_, GoCasePurpose::kTraining, settings_.cases)),
+        validation_(MakeProblems(settings_, GoCasePurpose::kValidation, settings_.validation_cases)),
+        random_(state().seed),
+        learner_(StartWeights(), {.average_decay = settings_.average_decay,
+                                  .gradient_limit = settings_.gradient_limit,
+                                  .threads = options.torch_threads}),
+        observer_(observer),
+        walks_(Index(settings_.examples)) {
+    if (resume) ReadMemory(resume->memory);
+  }
+
+  TrainingSummary Run() { return RunToEnd(settings_.updates, settings_.validate_every); }
+
+ private:
+  Learner& learner() override { return learner_; }
+
+  Weights StartWeights() const {
+    if (options_.start) return *options_.start;
+    Random random = random_.Fork(kMoveWeights);
+    return InitialGoMoveWeights(random);
+  }
+
+  static std::string NameOf(const char* what, std::size_t walk) { return std::string(what) + std::to_string(walk); }
+
+  Weights Memory() const override {
+    Weights memory;
+    for (std::size_t i = 0; i < walks_.size(); ++i) {
+      const Walk& walk = walks_[i];
+      memory.metadata[NameOf("problem.", i)] = std::to_string(walk.problem);
+      memory.metadata[NameOf("looks.", i)] = std::to_string(walk.looks);
+      memory.metadata[NameOf("by-urgency.", i)] = std::to_string(walk.decisions.Has(Task::kPriority) ? 1 : 0);
+      const std::vector<std::int32_t>& device = walk.decisions.device;
+      memory.tensors[NameOf("device.", i)] = {{static_cast<std::int64_t>(device.size())},
+                                              {device.begin(), device.end()}};
+    }
+    return memory;
+  }
+
+  void ReadMemory(const Weights& memory) {
+    for (std::size_t i = 0; i < walks_.size(); ++i) {
+      Walk& walk = walks_[i];
+      const std::int64_t problem = IntegerOf(memory, NameOf("problem.", i));
+      if (problem < 0 || Index(problem) >= problems_.size())
+        throw InvalidInput("the checkpoint is of other graphs than its settings make");
+      walk.problem = Index(problem);
+      walk.looks = IntegerOf(memory, NameOf("looks.", i));
+      if (walk.looks == 0) continue;
+      const GoProblem& of = problems_[walk.problem]->problem();
+      const WeightTensor& device = memory.Get(NameOf("device.", i), {of.num_colocations()});
+      for (const float value : device.values) {
+        if (!(value >= 0 && value < static_cast<float>(of.num_devices())))
+          throw InvalidInput("the checkpoint places an op on a device that is not there");
+        walk.decisions.device.push_back(static_cast<std::int32_t>(value));
+      }
+      if (IntegerOf(memory, NameOf("by-urgency.", i)) != 0) walk.decisions.priority.assign(Index(of.num_rows()), 0);
+    }
+  }
+
+  // A new graph, placed by hand or with some of its blocks anywhere.
+  void Begin(Walk& walk, Random& random) const {
+    walk.problem = random.Below(problems_.size());
+    const MoveProblem& problem = *problems_[walk.problem];
+    walk.decisions = problem.start();
+    if (random.Uniform() >= kDisturbed) return;
+    const GoBlocks& blocks = problem.levels().front();
+    const double share = 0.5 * random.Uniform();
+    for (std::int32_t block = 0; block < blocks.count(); ++block) {
+      const int device = static_cast<int>(random.Below(static_cast<std::uint64_t>(problem.problem().num_devices())));
+      if (random.Uniform() < share) PlaceBlock(problem.problem(), blocks, block, device, walk.decisions.device);
+    }
+  }
+
+  struct Look {
+    MoveExample example;
+    double ratio = 0;  // time by hand / time now
+    std::int64_t evaluations = 0;
+  };
+
+  // Looks at the placement of a walk and goes on from it.
+  Look Advance(Walk& walk, const GoPolicy& policy, Random random) const {
+    if (walk.looks == 0) Begin(walk, random);
+    const MoveProblem& problem = *problems_[walk.problem];
+    const GoBlocks& blocks = problem.levels()[random.Below(problem.levels().size())];
+    const double now = problem.Seconds(walk.decisions);
+    if (!std::isfinite(now)) walk.decisions = problem.start();
+    Look look;
+    MoveExample& example = look.example;
+    example.problem = &problem;
+    example.blocks = &blocks;
+    example.decisions.device = walk.decisions.device;
+    auto before = std::make_shared<DecisionObservation>();
+    ObserveMoves(problem.problem(), example.decisions, blocks, *before);
+    example.before = before;
+    const double seconds = std::isfinite(now) ? now : problem.start_seconds();
+    example.credit = FindCredit(problem, blocks, walk.decisions, seconds, settings_.judged_blocks, 1, random);
+    look.ratio = problem.start_seconds() / seconds;
+    look.evaluations = static_cast<std::int64_t>(example.credit.gains.size());
+
+    const PreparedGoPolicy prepared = policy.Prepare(problem.problem());
+    GoPass pass = prepared.MakePass();
+    pass.Begin(*before);
+    const std::vector<GoMove> moves =
+        MovesOf(problem.problem(), blocks, BlockLogits(problem.problem(), blocks, pass.Score(Task::kPlacement, {})),
+                walk.decisions.device, settings_.softmax_temperature, random);
+    if (random.Uniform() < kFreely) {
+      MakeShare(problem.problem(), blocks, moves, settings_.most_share * random.Uniform(), walk.decisions);
+    } else {
+      const auto judge = [&problem](const Decisions& decisions) { return problem.Seconds(decisions); };
+      walk.decisions = MakeMoves(problem.problem(), blocks, moves, settings_.tries, {walk.decisions, seconds}, judge,
+                                 look.evaluations)
+                           .decisions;
+    }
+    walk.looks = (walk.looks + 1) % settings_.most_looks;
+    return look;
+  }
+
+  void Update() override {
+    const Deadline clock;
+    const GoPolicy policy(learner_.weights());
+    const Random random = random_.Fork(kMoveUpdates).Fork(static_cast<std::uint64_t>(state().update));
+    std::vector<Look> looks(walks_.size());
+    RunInParallel(static_cast<int>(walks_.size()), options_.threads, [&](int i) {
+      looks[Index(i)] = Advance(walks_[Index(i)], policy, random.Fork(static_cast<std::uint64_t>(i)));
+    });
+    rollout_seconds_ += clock.Elapsed();
+    std::vector<MoveExample> examples;
+    const std::int64_t evaluations = report_.evaluations;
+    report_ = {};
+    report_.evaluations = evaluations;
+    for (Look& look : looks) {
+      report_.mean += look.ratio / static_cast<double>(looks.size());
+      report_.best = std::max(report_.best, look.ratio);
+      report_.evaluations += look.evaluations;
+      examples.push_back(std::move(look.example));
+    }
+    const auto falling = [this](double from, double to) { return from + (to - from) * Progress(); };
+    const MoveUpdateResult result = learner_.Update(examples, falling(settings_.unit, settings_.last_unit),
+                                                    falling(settings_.learning_rate, settings_.last_learning_rate));
+    report_.loss = result.loss;
+    report_.ranking = result.ranking;
+    report_.best_found = result.best_found;
+    report_.gradient_norm = result.gradient_norm;
+  }
+
+  void ReportUpdate() override {
+    report_.update = state().update;
+    report_.seconds = Seconds();
+    report_.rollout_share = rollout_seconds_ / SecondsHere();
+    observer_.OnUpdate(report_);
+  }
+
+  double Validate(const Weights& average) override {
+    const GoPolicy policy(average);
+    std::vector<double> logarithms(validation_.size(), 0.0);
+    RunInParallel(static_cast<int>(validation_.size()), options_.threads, [&](int i) {
+      const MoveProblem& problem = *validation_[Index(i)];
+      GoMoveOptions options;
+      options.iterations = settings_.validation_looks;
+      options.tries = settings_.tries;
+      options.first_share = settings_.most_share;
+      options.fewest_blocks = FewestBlocks(settings_);
+      Random random = random_.Fork(kMoveValidation);
+      ImproveByMoves(problem.decoder(), policy.Prepare(problem.problem()), problem.start(), options, random,
+                     [&](const Decisions&, const DecodedPlan& plan) {
+                       if (plan.fits) logarithms[Index(i)] = std::log(problem.start_seconds() / plan.makespan);
+                     });
+    });
+    double sum = 0;
+    for (const double logarithm : logarithms) sum += logarithm / static_cast<double>(logarithms.size());
+    score_ = std::exp(sum);
+    return score_;
+  }
+
+  void ReportValidation(bool kept) override {
+    report_.update = state().update;
+    report_.seconds = Seconds();
+    observer_.OnValidation(report_, score_, kept);
+  }
+
+  const MoveTrainerOptions& options_;
+  MoveSettings settings_;
+  std::vector<std::unique_ptr<const MoveProblem>> problems_, validation_;
+  Random random_;
+  MoveLearner learner_;
+  MoveObserver& observer_;
+  std::vector<Walk> walks_;
+  MoveReport report_;
+  double score_ = 0;  // of the last validation
+  double rollout_seconds_ = 0;
+};
+
+}  // namespace
+
+const CheckpointKind kMoveCheckpoint = {
+    .format = "millrace.move-checkpoint", .trained_on = "cases", .check = [](const Checkpoint& checkpoint) {
+      ParseSettings<MoveSettings>(checkpoint.settings);
+    }};
+
+TrainingSummary TrainMoves(const MoveTrainerOptions& options, const std::optional<Checkpoint>& resume,
+                           MoveObserver& observer) {
+  return MoveTraining(options, resume, observer).Run();
+}
+
+}  // namespace millrace

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/go/moves.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "millrace/fusion/greedy_fusion.h"
+#include "millrace/go/move_features.h"
+#include "millrace/go/network.h"
+#include "millrace/plan/verify.h"
+#include "millrace/simulate/timeline.h"
+#include "tests/go/go_case.h"
+#include "tests/reference/plain_row.h"
+#include "tests/reference/shaken_weights.h"
+
+// Moves of blocks: what a block is, what the policy is told of it, and that moves only ever help.
+namespace millrace::testing {
+namespace {
+
+constexpr int kCases = 60;
+
+CostedGraph GreedilyFused(const GoCase& of) { return MakeCostedGraph(*of.model, GreedyFusion(of.graph)); }
+
+Decisions Placed(const GoProblem& problem, Random& random) {
+  Decisions decisions = RandomDecisions(problem, random, true);
+  decisions.priority.clear();
+  decisions.fusion.clear();
+  return decisions;
+}
+
+GoPolicy AnyPolicy(Random& random) { return GoPolicy(Shaken(InitialGoMoveWeights(random), random, 0.1)); }
+
+TEST(GoBlocks, ArePartitionsThatNeverCutAGroupAndComeFromFineToCoarse) {
+  Random random(1);
+  for (int i = 0; i < kCases; ++i) {
+    const std::unique_ptr<GoCase> of = OddCase(random);
+    const CostedGraph costed = GreedilyFused(*of);
+    const std::vector<int> fewest = {4, 0};
+    const std::vector<GoBlocks> levels = MakeGoBlocks(of->problem, costed, fewest);
+    ASSERT_GE(levels.size(), 1u);
+    for (const GoBlocks& blocks : levels) {
+      std::multiset<std::int32_t> seen;
+      for (std::int32_t block = 0; block < blocks.count(); ++block) {
+        EXPECT_FALSE(blocks.ColocationsOf(block).empty());
+        for (const std::int32_t colocation : blocks.ColocationsOf(block)) {
+          EXPECT_EQ(blocks.block_of[static_cast<std::size_t>(colocation)], block);
+          seen.insert(colocation);
+        }
+      }
+      EXPECT_EQ(seen.size(), static_cast<std::size_t>(of->problem.num_colocations()));
+      for (const std::vector<OpId>& group : costed.groups) {
+        const auto block_of = [&](OpId op) {
+          return blocks.block_of[static_cast<std::size_t>(of->problem.ColocationOf(of->problem.RowOf(op)))];
+        };
+        for (const OpId op : group) EXPECT_EQ(block_of(op), block_of(group.front()));
+      }
+    }
+    EXPECT_LE(levels.front().count(), levels.back().count());
+  }
+}
+
+TEST(GoBlocks, LevelsThatComeToTheSameAreThereOnce) {
+  Random random(2);
+  const std::unique_ptr<GoCase> of = OddCase(random);
+  const std::vector<int> fewest = {1'000'000, 0, 0};
+  EXPECT_EQ(MakeGoBlocks(of->problem, GreedilyFused(*of), fewest).size(), 1u);
+}
+
+TEST(MoveFeatures, OfABlockAreThoseOfThePlainestFormulas) {
+  Random random(3);
+  for (int i = 0; i < kCases; ++i) {
+    const std::unique_ptr<GoCase> of = OddCase(random);
+    const GoProblem& problem = of->problem;
+    const CostedGraph& costed = problem.costed();
+    const std::vector<int> fewest = {3};
+    const GoBlocks blocks = MakeGoBlocks(problem, GreedilyFused(*of), fewest).front();
+    const Decisions placed = Placed(problem, random);
+    DecisionObservation told, plain;
+    ObserveMoves(problem, placed, blocks, told);
+    ObserveDecisions(problem, placed, plain);
+    EXPECT_EQ(told.place_priors, plain.place_priors);
+    EXPECT_EQ(told.levels, plain.levels);
+    const auto colocation_of = [&](OpId op) {
+      return static_cast<std::size_t>(problem.ColocationOf(problem.RowOf(op)));
+    };
+    const auto device_of = [&](OpId op) { return placed.device[colocation_of(op)]; };
+    double all = 0;
+    for (OpId op = 0; op < problem.num_rows(); ++op) all += costed.Seconds(op, device_of(op));
+    const double even = all > 0 ? all / costed.num_devices : 1;
+    for (std::int32_t row = 0; row < problem.num_rows(); ++row) {
+      const OpId own = problem.order()[static_cast<std::size_t>(row)];
+      const std::int32_t block = blocks.block_of[colocation_of(own)];
+      const auto inside = [&](OpId op) { return blocks.block_of[colocation_of(op)] == block; };
+      for (int device = 0; device < costed.num_devices; ++device) {
+        if (!std::isfinite(problem.Seconds(row, device))) continue;
+        double load = 0, in = 0, in_there = 0, out = 0, out_there = 0;
+        for (OpId op = 0; op < problem.num_rows(); ++op) {
+          const bool moves = inside(op) && std::isfinite(costed.Seconds(op, device));
+          const int where = moves ? device : device_of(op);
+          // What of the block cannot run there counts as long as it takes now.
+          if (inside(op)) {
+            load += moves ? costed.Seconds(op, device) : costed.Seconds(op, device_of(op));
+          } else if (where == device) {
+            load += costed.Seconds(op, device);
+          }
+          for (const GroupEdge& edge : costed.Predecessors(op)) {
+            if (inside(op) == inside(edge.group)) continue;
+            if (inside(op)) {
+              in += edge.bytes + 1;
+              in_there += device_of(edge.group) == device ? edge.bytes + 1 : 0;
+            } else {
+              out += edge.bytes + 1;
+              out_there += device_of(op) == device ? edge.bytes + 1 : 0;
+            }
+          }
+        }
+        const std::size_t at = static_cast<std::size_t>(row) * static_cast<std::size_t>(costed.num_devices) +
+                               static_cast<std::size_t>(device);
+        const auto f = RowAt<MovePlaceFeature>(std::as_const(told.places), at);
+        EXPECT_NEAR(f[MovePlaceFeature::kBlockInput], in > 0 ? in_there / in : 0, 1e-5);
+        EXPECT_NEAR(f[MovePlaceFeature::kBlockOutput], out > 0 ? out_there / out : 0, 1e-5);
+        EXPECT_NEAR(f[MovePlaceFeature::kBlockLoad], Squashed(load / even - 1), 1e-4);
+      }
+    }
+  }
+}
+
+TEST(MoveFeatures, SlackIsNoneSomewhereAndNeverBelow) {
+  Random random(4);
+  for (int i = 0; i < kCases; ++i) {
+    const std::unique_ptr<GoCase> of = OddCase(random);
+    const std::vector<int> fewest = {3};
+    const GoBlocks blocks = MakeGoBlocks(of->problem, GreedilyFused(*of), fewest).front();
+    DecisionObservation told;
+    ObserveMoves(of->problem, Placed(of->problem, random), blocks, told);
+    float least = 1;
+    for (int row = 0; row < of->problem.num_rows(); ++row) {
+      const auto f = RowAt<MoveRowFeature>(std::as_const(told.decisions), static_cast<std::size_t>(row));
+      EXPECT_GE(f[MoveRowFeature::kSlack], 0);
+      EXPECT_LE(f[MoveRowFeature::kStart] + f[MoveRowFeature::kSlack], 1 + 1e-5);
+      least = std::min(least, f[MoveRowFeature::kSlack]);
+    }
+    EXPECT_NEAR(least, 0, 1e-6);
+  }
+}
+
+TEST(BlockLogits, AreMeansOverTheRowsOfTheirColocations) {
+  Random random(5);
+  for (int i = 0; i < kCases; ++i) {
+    const std::unique_ptr<GoCase> of = OddCase(random);
+    const GoProblem& problem = of->problem;
+    const std::vector<int> fewest = {3};
+    const GoBlocks blocks = MakeGoBlocks(problem, GreedilyFused(*of), fewest).front();
+    std::vector<float> logits(static_cast<std::size_t>(problem.num_colocations() * problem.num_devices()));
+    for (float& logit : logits) logit = static_cast<float>(random.Normal());
+    const std::vector<double> of_blocks = BlockLogits(problem, blocks, logits);
+    for (std::int32_t block = 0; block < blocks.count(); ++block) {
+      for (int d = 0; d < problem.num_devices(); ++d) {
+        double sum = 0, rows = 0;
+        for (std::int32_t row = 0; row < problem.num_rows(); ++row) {
+          const std::int32_t colocation = problem.ColocationOf(row);
+          if (blocks.block_of[static_cast<std::size_t>(colocation)] != block) continue;
+          sum += logits[static_cast<std::size_t>(colocation * problem.num_devices() + d)];
+          ++rows;
+        }
+        EXPECT_NEAR(of_blocks[static_cast<std::size_t>(block * problem.num_devices() + d)], sum / rows, 1e-5);
+      }
+    }
+  }
+}
+
+TEST(MovesOf, NamesEveryBlockOnceWithAnotherDeviceTheSurestFirst) {
+  Random random(6);
+  for (int i = 0; i < kCases; ++i) {
+    const std::unique_ptr<GoCase> of = OddCase(random);
+    const GoProblem& problem = of->problem;
+    const std::vector<int> fewest = {3};
+    const GoBlocks blocks = MakeGoBlocks(problem, GreedilyFused(*of), fewest).front();
+    const Decisions placed = Placed(problem, random);
+    std::vector<double> logits(static_cast<std::size_t>(blocks.count() * problem.num_devices()));
+    for (double& logit : logits) logit = random.Normal();
+    const std::vector<int> now = DevicesOfBlocks(problem, blocks, placed.device);
+    for (const double temperature : {0.0, 0.7}) {
+      const std::vector<GoMove> moves = MovesOf(problem, blocks, logits, placed.device, temperature, random);
+      EXPECT_EQ(moves.size(), problem.num_devices() > 1 ? static_cast<std::size_t>(blocks.count()) : 0u);
+      std::set<std::int32_t> seen;
+      for (std::size_t m = 0; m < moves.size(); ++m) {
+        EXPECT_TRUE(seen.insert(moves[m].block).second);
+        EXPECT_NE(moves[m].device, now[static_cast<std::size_t>(moves[m].block)]);
+        EXPECT_LE(moves[m].sureness, moves[m == 0 ? 0 : m - 1].sureness);
+      }
+    }
+  }
+}
+
+TEST(ImproveByMoves, OffersEverFasterValidPlansAndTheSameOnesEachTime) {
+  Random random(7);
+  for (int i = 0; i < kCases; ++i) {
+    const std::unique_ptr<GoCase> of = OddCase(random);
+    const GoDecoder decoder(of->problem);
+    const Decisions start = Placed(of->problem, random);
+    const GoPolicy policy = AnyPolicy(random);
+    GoMoveOptions options;
+    options.iterations = 8;
+    options.fewest_blocks = {3, 0};
+    options.softmax_temperature = i % 2 == 0 ? 0.5 : 0;
+    std::vector<double> seconds[2];
+    for (std::vector<double>& offered : seconds) {
+      Random same(8);
+      ImproveByMoves(decoder, policy.Prepare(of->problem), start, options, same,
+                     [&](const Decisions& decisions, const DecodedPlan& plan) {
+                       EXPECT_EQ(WhyNotValid(of->graph, of->machine, plan.plan()), std::nullopt);
+                       EXPECT_DOUBLE_EQ(Simulator(*plan.costed).Makespan(plan.assignment), plan.makespan);
+                       EXPECT_TRUE(decisions.Has(Task::kPlacement));
+                       const double taken = plan.fits ? plan.makespan : std::numeric_limits<double>::infinity();
+                       EXPECT_TRUE(offered.empty() || taken < offered.back());
+                       offered.push_back(taken);
+                     });
+    }
+    ASSERT_FALSE(seconds[0].empty());
+    EXPECT_EQ(seconds[0], seconds[1]);
+    const DecodedPlan first = decoder.Decode(start);
+    EXPECT_TRUE(!first.fits || seconds[0].back() <= first.makespan);
+  }
+}
+
+TEST(MakeMoves, KeepsTheFastestOfWhatItJudges) {
+  Random random(9);
+  const std::unique_ptr<GoCase> of = OddCase(random, 40);
+  const GoDecoder decoder(of->problem);
+  const std::vector<int> fewest = {8};
+  const GoBlocks blocks = MakeGoBlocks(of->problem, GreedilyFused(*of), fewest).front();
+  const Decisions start = Placed(of->problem, random);
+  std::vector<GoMove> moves;
+  for (std::int32_t block = 0; block < blocks.count(); ++block)
+    moves.push_back(
+        {block, static_cast<int>(random.Below(static_cast<std::uint64_t>(of->problem.num_devices()))), 2.0 - block});
+  std::vector<double> judged;
+  std::int64_t count = 0;
+  const JudgedDecisions made = MakeMoves(
+      of->problem, blocks, moves, 5, {start, 1e9},
+      [&](const Decisions& decisions) {
+        judged.push_back(decoder.Decode(decisions).makespan);
+        return judged.back();
+      },
+      count);
+  EXPECT_EQ(count, static_cast<std::int64_t>(judged.size()));
+  ASSERT_FALSE(judged.empty());
+  EXPECT_EQ(made.seconds, *std::min_element(judged.begin(), judged.end()));
+  EXPECT_EQ(decoder.Decode(made.decisions).makespan, made.seconds);
+}
+
+}  // namespace
+}  // namespace millrace::testing

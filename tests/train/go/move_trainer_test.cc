@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/train/go/move_trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "millrace/errors/errors.h"
+#include "millrace/go/move_features.h"
+#include "millrace/go/moves.h"
+#include "millrace/go/network.h"
+#include "millrace/train/go/move_learner.h"
+#include "tests/reference/shaken_weights.h"
+#include "tests/reference/temporary_folder.h"
+
+namespace millrace {
+namespace {
+
+constexpr int kSmallGraph = 5;  // a WaveNet of few hundred ops
+
+const std::vector<int>& Fewest() {
+  static const std::vector<int> fewest = {16};
+  return fewest;
+}
+
+const MoveProblem& SmallProblem() {
+  static const MoveProblem problem(DrawGoCase(0, GoCasePurpose::kTraining, kSmallGraph), Fewest());
+  return problem;
+}
+
+MoveExample Example(const MoveProblem& problem, Random& random) {
+  MoveExample example;
+  example.problem = &problem;
+  example.blocks = &problem.levels().front();
+  example.decisions.device = problem.start().device;
+  auto before = std::make_shared<DecisionObservation>();
+  ObserveMoves(problem.problem(), example.decisions, *example.blocks, *before);
+  example.before = before;
+  example.credit = FindCredit(problem, *example.blocks, problem.start(), problem.start_seconds(), 1000, 1, random);
+  return example;
+}
+
+TEST(Credit, IsWhatMovingABlockAloneSaves) {
+  const MoveProblem& problem = SmallProblem();
+  const GoBlocks& blocks = problem.levels().front();
+  Random random(1);
+  const Credit credit = FindCredit(problem, blocks, problem.start(), problem.start_seconds(), 7, 2, random);
+  ASSERT_EQ(credit.blocks.size(), 7u);
+  const auto devices = static_cast<std::size_t>(problem.problem().num_devices());
+  const std::vector<int> now = DevicesOfBlocks(problem.problem(), blocks, problem.start().device);
+  for (std::size_t i = 0; i < credit.blocks.size(); ++i) {
+    for (std::size_t d = 0; d < devices; ++d) {
+      Decisions moved = problem.start();
+      for (const std::int32_t colocation : blocks.ColocationsOf(credit.blocks[i]))
+        moved.device[static_cast<std::size_t>(colocation)] = static_cast<std::int32_t>(d);
+      const double then = problem.Seconds(moved);
+      const double gain = std::isfinite(then) ? 1 - then / problem.start_seconds() : -1;
+      EXPECT_NEAR(credit.gains[i * devices + d], std::max(-1.0, gain), 1e-6);
+    }
+  }
+}
+
+TEST(Credit, IsTheSameAtAnyNumberOfThreads) {
+  const MoveProblem& problem = SmallProblem();
+  Random one(2), three(2);
+  const Credit alone = FindCredit(problem, problem.levels().front(), problem.start(), 1, 9, 1, one);
+  const Credit many = FindCredit(problem, problem.levels().front(), problem.start(), 1, 9, 3, three);
+  EXPECT_EQ(alone.blocks, many.blocks);
+  EXPECT_EQ(alone.gains, many.gains);
+}
+
+// The loss of an example with a policy that says nothing is that of even chances, so the learner's logits of blocks are
+// those of inference.
+TEST(MoveLearner, ScoresBlocksAsInferenceDoes) {
+  const MoveProblem& problem = SmallProblem();
+  Random random(3);
+  const Weights weights = testing::Shaken(InitialGoMoveWeights(random), random, 0.1);
+  const MoveExample example = Example(problem, random);
+  const GoPolicy policy(weights);
+  const PreparedGoPolicy prepared = policy.Prepare(problem.problem());
+  GoPass pass = prepared.MakePass();
+  pass.Begin(*example.before);
+  const std::vector<double> logits = BlockLogits(problem.problem(), *example.blocks, pass.Score(Task::kPlacement, {}));
+  const auto devices = static_cast<std::size_t>(problem.problem().num_devices());
+  const std::vector<int> now = DevicesOfBlocks(problem.problem(), *example.blocks, example.decisions.device);
+  constexpr double kUnit = 0.01;
+  std::vector<double> sureness, wanted;
+  for (std::size_t i = 0; i < example.credit.blocks.size(); ++i) {
+    const auto block = static_cast<std::size_t>(example.credit.blocks[i]);
+    for (std::size_t d = 0; d < devices; ++d) {
+      if (static_cast<int>(d) == now[block]) continue;
+      sureness.push_back(logits[block * devices + d] - logits[block * devices + static_cast<std::size_t>(now[block])]);
+      wanted.push_back(example.credit.gains[i * devices + d] / kUnit);
+    }
+  }
+  const auto log_sum = [](const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values) sum += std::exp(value);
+    return std::log(sum);
+  };
+  double divergence = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const double target = wanted[i] - log_sum(wanted);
+    divergence += std::exp(target) * (target - (sureness[i] - log_sum(sureness)));
+  }
+  MoveLearner learner(weights, {});
+  EXPECT_NEAR(learner.Update({example}, kUnit, 1e-9).ranking, divergence, 1e-3 * (1 + divergence));
+}
+
+TEST(MoveLearner, LearnsWhichMovesSaveMost) {
+  Random random(4);
+  const std::vector<MoveExample> examples = {Example(SmallProblem(), random)};
+  MoveLearner learner(InitialGoMoveWeights(random), {});
+  const MoveUpdateResult first = learner.Update(examples, 0.01, 3e-3);
+  MoveUpdateResult last;
+  for (int i = 0; i < 40; ++i) last = learner.Update(examples, 0.01, 3e-3);
+  EXPECT_LT(last.loss, 0.6 * first.loss);
+  EXPECT_LT(last.ranking, 0.8 * first.ranking);
+}
+
+class MoveReports : public MoveObserver {
+ public:
+  void OnUpdate(const MoveReport& report) override { reports.push_back(report); }
+  void OnValidation(const MoveReport&, double score, bool) override { scores.push_back(score); }
+  std::vector<MoveReport> reports;
+  std::vector<double> scores;
+};
+
+class MoveTraining : public ::testing::Test {
+ protected:
+  MoveTrainerOptions Options(const std::string& name, int updates) const {
+    MoveTrainerOptions options;
+    MoveSettings& settings = options.settings;
+    settings.cases = 3;
+    settings.validation_cases = 1;
+    settings.most_ops = 300;
+    settings.fewest_blocks = {16};
+    settings.examples = 2;
+    settings.judged_blocks = 8;
+    settings.most_looks = 3;
+    settings.tries = 4;
+    settings.updates = updates;
+    settings.validate_every = 4;
+    settings.validation_looks = 4;
+    options.seed = 3;
+    options.output = folder_.Path(name + ".safetensors");
+    options.checkpoint = folder_.Path(name + ".checkpoint");
+    return options;
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(MoveTraining, EndsInTheSameWeightsAtAnyNumberOfThreadsAndHoweverOftenItWasStopped) {
+  MoveReports observer;
+  const MoveTrainerOptions whole = Options("whole", 8);
+  TrainMoves(whole, std::nullopt, observer);
+  EXPECT_EQ(observer.reports.size(), 8u);
+  EXPECT_GE(observer.scores.back(), 1);
+
+  MoveTrainerOptions threads = Options("threads", 8);
+  threads.threads = 3;
+  TrainMoves(threads, std::nullopt, observer);
+  EXPECT_EQ(ReadWeights(whole.output), ReadWeights(threads.output));
+
+  MoveTrainerOptions part = Options("part", 8);
+  class Stopping : public MoveReports {
+   public:
+    void OnUpdate(const MoveReport& report) override {
+      if (report.update == 5) throw WorkFailed("stopped");
+    }
+  } stopping;
+  MoveTrainerOptions often = part;
+  often.checkpoint_seconds = 1e-9;
+  EXPECT_THROW(TrainMoves(often, std::nullopt, stopping), WorkFailed);
+  TrainMoves(part, ReadCheckpoint(part.checkpoint, kMoveCheckpoint), observer);
+  EXPECT_EQ(ReadWeights(whole.output), ReadWeights(part.output));
+}
+
+TEST(MoveSettings, ThePresetIsUnderstoodAndReadBackAsItIs) {
+  const auto settings = ReadSettings<MoveSettings>(MILLRACE_PRESETS "/go-moves.json");
+  EXPECT_EQ(settings.judged_blocks, 96);
+  EXPECT_EQ(SettingsJson(ParseSettings<MoveSettings>(SettingsJson(settings))), SettingsJson(settings));
+}
+
+TEST_F(MoveTraining, RefusesSettingsOutOfRangeAndGraphsThatAreNotThere) {
+  MoveReports observer;
+  MoveTrainerOptions options = Options("refused", 1);
+  options.settings.unit = 0;
+  EXPECT_THROW(TrainMoves(options, std::nullopt, observer), InvalidInput);
+  options = Options("refused", 1);
+  options.settings.without = GoFamilies();
+  EXPECT_THROW(TrainMoves(options, std::nullopt, observer), InvalidInput);
+}
+
+}  // namespace
+}  // namespace millrace
