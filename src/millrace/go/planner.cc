@@ -117,10 +117,9 @@ class Mover {
  private:
   void Improve(const Decisions& start, BestDecisions& best) {
     if (deadline_.Passed()) return;
-    const Decisions from = start;  // which may be that of `best`
     Decisions improved;
     DecodedPlan fastest;
-    ImproveByMoves(decoder_, prepared_, from, moves_, random_, [&](const Decisions& decisions, DecodedPlan plan) {
+    ImproveByMoves(decoder_, prepared_, start, moves_, random_, [&](const Decisions& decisions, DecodedPlan plan) {
       improved = decisions;
       fastest = std::move(plan);
     });
