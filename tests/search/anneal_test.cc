@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stop_token>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/simulate/peak_memory.h"
@@ -100,6 +101,21 @@ TEST(Anneal, NeverLeavesAPlanThatFitsForOneThatDoesNot) {
     EXPECT_TRUE(FitsInMemory(costed, Offers(*MakeAnnealing(), costed, budget, Random(1)).front()));
   }
   EXPECT_GT(fitting_starts, 5);
+}
+
+TEST(Anneal, EndsWithThePlanItHasWhereItIsAskedToStop) {
+  Random random(17);
+  const testing::CostedProblem problem(random);
+  std::stop_source source;
+  source.request_stop();
+  AnnealOptions options;
+  options.stop = source.get_token();
+  Budget hour;
+  hour.seconds = 3600;
+  Budget none;
+  none.iterations = 0;
+  EXPECT_EQ(Offers(*MakeAnnealing(options), problem.costed, hour, Random(1)),
+            Offers(*MakeAnnealing(), problem.costed, none, Random(1)));
 }
 
 TEST(Anneal, StopsAtItsTimeLimit) {

@@ -31,7 +31,7 @@ namespace millrace {
 namespace {
 
 // Streams of a run's one generator: no two stages, and no two seeds, share one.
-enum Stream : std::uint64_t { kSharedLinks = 1'000'000'000, kGuesses, kSearchOn };
+enum Stream : std::uint64_t { kSharedLinks = 1'000'000'000, kGuesses, kSearchOn, kBeside };
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
@@ -269,6 +269,11 @@ void Pipeline::Propose() {
   pool_options_.seconds = PlanningSeconds(options_.methods.empty() ? effort_.pool_share : 1);
   PoolWatch watch = Watching("propose");
   watch.enough = [this](const Pool& pool) { return IsBestPossible(pool); };
+  if (SearchesOn() && options_.threads > 1) {
+    watch.begun = [this](const Pool& pool) {
+      beside_.emplace(*proxy_, pool, PlanningSeconds(1).value_or(0), Random(options_.seed).Fork(kBeside));
+    };
+  }
   pool_ = MakePool(*proxy_, *planners_, fusions, pool_options_, watch);
   if (proven_) pool_.entries.push_back(*proven_);
   NoteTooSlow(pool_);
@@ -311,7 +316,8 @@ void Pipeline::ProposeForSharedLinks() {
 }
 
 void Pipeline::SearchOn() {
-  if (settled_ || !proxy_is_target_ || !options_.methods.empty() || pool_.entries.empty()) return;
+  if (settled_) beside_.reset();
+  if (settled_ || !SearchesOn() || pool_.entries.empty()) return;
   PoolEntry best = *std::min_element(pool_.entries.begin(), pool_.entries.end(),
                                      [](const auto& a, const auto& b) { return a.proxy_seconds < b.proxy_seconds; });
   for (const Candidate& candidate : for_shared_links_) {
@@ -325,9 +331,12 @@ void Pipeline::SearchOn() {
   }
   Tell("search on", "anneal", 0);
   const SearchOnOptions on{.seconds = PlanningSeconds(effort_.search_on_share).value_or(0),
-                           .threads = options_.threads,
+                           .threads = beside_ ? options_.threads - 1 : options_.threads,
                            .random = Random(options_.seed).Fork(kSearchOn)};
   std::optional<PoolEntry> found = SearchOnFrom(*proxy_, pool_, best, on);
+  if (found) pool_.entries.push_back(*std::move(found));
+  if (!beside_) return;
+  found = beside_->Stop();
   if (found) pool_.entries.push_back(*std::move(found));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "millrace/cost/cost_model.h"
+#include "millrace/optimize/annealing_beside.h"
 #include "millrace/optimize/baselines.h"
 #include "millrace/optimize/effort.h"
 #include "millrace/optimize/optimize.h"
@@ -53,7 +54,8 @@ class Pipeline {
   // Placements searched with shared links in mind.
   void ProposeForSharedLinks();
 
-  // Where time is limited and the proxy is what the target computes, annealing goes on from the fastest plan so far.
+  // Where time is limited and the proxy is what the target computes, annealing goes on from the fastest plan so far. What
+  // annealed beside the stages before ends as well.
   void SearchOn();
 
   // The best of the pool that differ, beside those for shared links.
@@ -96,6 +98,9 @@ class Pipeline {
 
   // Does the target take the times that the proxy predicts, for plans with many transfers, too?
   bool ProxyIsTarget(const CostedGraph& costed) const;
+
+  // Is everything that is not searched on lost time?
+  bool SearchesOn() const { return proxy_is_target_ && options_.methods.empty() && !LeftOut("search-on"); }
 
   // Is there time for plans under another proxy?
   bool TimeToPlanAgain() const;
@@ -143,7 +148,8 @@ class Pipeline {
   double searched_bound_ = 0;         // what it proved of all plans of those groups
   std::optional<PoolEntry> proven_;   // the fastest plan there is by the proxy; its groups are the pool's first
   bool proof_tried_ = false;
-  bool settled_ = false;  // a plan is known that no other beats on the target
+  bool settled_ = false;                   // a plan is known that no other beats on the target
+  std::optional<AnnealingBeside> beside_;  // from the first plans of the pool on, where there is a thread for it
   std::vector<Baseline> baselines_;
   std::vector<TransferGuess> guesses_;
   Places places_;

@@ -77,6 +77,7 @@ class PoolMaker {
     ListTasks();
     for (std::size_t t = 0; t < tasks_.size() && !enough_; ++t) {
       const Task& task = tasks_[t];
+      if (!task.fixed()) TellBegun();
       const std::optional<double> seconds = SecondsFor(t);
       if (t > 0 && seconds && *seconds < 0) {
         NoteTooSlow(task.planner->name());
@@ -129,6 +130,12 @@ class PoolMaker {
 
   // How many times as long as expected planners take here.
   double Slowness() const { return expected_ > 0 ? std::clamp(taken_ / expected_, 1.0, kMostSlowness) : 1; }
+
+  void TellBegun() {
+    if (begun_ || pool_.entries.empty()) return;
+    begun_ = true;
+    if (watch_.begun) watch_.begun(pool_);
+  }
 
   // What the task may take; nothing where time is not limited, less than 0 where it is not to begin.
   std::optional<double> SecondsFor(std::size_t t) const {
@@ -275,6 +282,7 @@ class PoolMaker {
   double longest_costing_ = 0;
   double taken_ = 0, expected_ = 0;  // seconds of heuristics
   double fastest_ = std::numeric_limits<double>::infinity();
+  bool begun_ = false;
   bool enough_ = false;
 };
 

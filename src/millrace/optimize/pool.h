@@ -56,6 +56,9 @@ struct PoolWatch {
   // A method begins; `done` of `total` have ended. At the end once more, without a method.
   std::function<void(std::string_view method, int done, int total)> progress = [](auto&&...) {};
 
+  // Called once, before the first method that draws or searches, where there is a plan by then. Null: nobody is told.
+  std::function<void(const Pool&)> begun = nullptr;
+
   // Asked after each method that found a faster plan than all before it: is that enough? Null: never.
   std::function<bool(const Pool&)> enough = nullptr;
 };

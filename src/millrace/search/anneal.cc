@@ -35,6 +35,7 @@ class Annealing final : public Planner {
     improving.first_annealing_temperature = options_.first_annealing_temperature;
     improving.last_annealing_temperature = options_.last_annealing_temperature;
     improving.moves = options_.moves;
+    improving.stop = options_.stop;
     improving.iterations = budget.iterations;
     improving.seconds = budget.seconds;
     if (!improving.iterations && !improving.seconds) improving.iterations = options_.visits / costed.Visits();
@@ -64,7 +65,7 @@ class Annealing final : public Planner {
     LocalSearchOptions round = whole;
     double best = std::numeric_limits<double>::infinity();
     bool is_hot = false;
-    for (bool opening = true; left > 0 && !deadline.Passed(); opening = false) {
+    for (bool opening = true; left > 0 && !deadline.Passed() && !whole.stop.stop_requested(); opening = false) {
       const auto full = static_cast<std::int64_t>(std::min(length, 1e15));
       round.iterations = std::min(left, full);
       const double done = opening ? 1 : static_cast<double>(*round.iterations) / static_cast<double>(full);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <vector>
 
 #include "millrace/planning/planner.h"
@@ -33,6 +34,7 @@ struct AnnealOptions {
   // Where the budget names neither limit: changes tried x groups and edges of the graph, over all chains.
   std::int64_t visits = 600'000'000;
   int chains = 1;
+  std::stop_token stop = {};            // asked: it ends as if its time were over
   std::vector<Assignment> starts = {};  // valid for the costed graph, memory aside; with any, a chain for each
   MoveMix moves = {};
 };

@@ -72,7 +72,7 @@ RatedAssignment LocalSearch::ImproveLive(Live& plan, Assignment start, const Loc
     if (iteration % kStepsBetweenLooks == 0) {
       StopIfInterrupted();
       const double done = course.Done(iteration);
-      if (done >= 1) break;
+      if (done >= 1 || options.stop.stop_requested()) break;
       temperature = first * std::exp(cooling * done);
       moves.Refresh();
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include "millrace/planning/best_of.h"
 #include "millrace/random/random.h"
@@ -24,6 +25,7 @@ struct LocalSearchOptions {
   std::optional<std::int64_t> iterations;    // changes tried
   std::optional<double> seconds;             // wall time
   std::int64_t iterations_per_group = 300;   // where neither limit is named
+  std::stop_token stop = {};                 // asked: the search ends as if its time were over
   MoveMix moves;
 };
 

@@ -151,10 +151,12 @@ void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int grou
       const std::size_t channel = Index(topology.channel[topology.Pair(from, to)]);
       const bool waits = state.channel_free[channel] > time;
       transfer_to_[memory] = static_cast<std::int32_t>(traced_.size());
-      traced_.push_back({group, waits ? last_on_channel_[channel] : -1});
+      const double begin = std::max(state.channel_free[channel], time);
+      traced_.push_back({group, waits ? last_on_channel_[channel] : -1, to, begin, begin});
       last_on_channel_[channel] = transfer_to_[memory];
     }
     arrival_[memory] = Serve(state, made, from, to, time);
+    if (causes_ != nullptr) traced_.back().end = arrival_[memory];
     first_place_[memory] = kNobody;
   }
   for (std::int32_t r = made.first_reader; r < made.last_reader; ++r) {

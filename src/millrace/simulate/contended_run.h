@@ -60,7 +60,9 @@ class ContendedRun {
 
   struct TracedTransfer {
     std::int32_t producer = -1;
-    std::int32_t behind = -1;  // the transfer it waited for on its channel; -1: none
+    std::int32_t behind = -1;   // the transfer it waited for on its channel; -1: none
+    std::int32_t to = -1;       // device
+    double begin = 0, end = 0;  // on its channel
   };
   std::span<const TracedTransfer> traced() const { return traced_; }
 

@@ -61,6 +61,15 @@ void ContendedSimulator::Run(const Assignment& assignment, Timeline& timeline) {
     timeline.finish[Index(group)] += costed_.Seconds(group, assignment.placement[Index(group)]);
 }
 
+std::span<const ContendedRun::TracedTransfer> ContendedSimulator::Trace(const Assignment& assignment,
+                                                                        Timeline& timeline,
+                                                                        std::vector<std::int32_t>& causes) {
+  run_.TraceInto(&causes);
+  Run(assignment, timeline);
+  run_.TraceInto(nullptr);
+  return run_.traced();
+}
+
 Timeline ContendedTimeline(const CostedGraph& costed, const Assignment& assignment) {
   ContendedSimulator simulator(costed);
   Timeline timeline;

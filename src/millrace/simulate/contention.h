@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,6 +32,11 @@ class ContendedSimulator {
 
   // The whole timeline, into `timeline`, whose storage is reused.
   void Run(const Assignment& assignment, Timeline& timeline);
+
+  // The same with what made every group start when it did: `causes` as ContendedRun::TraceInto has them, of the
+  // transfers returned, which are valid until the next call.
+  std::span<const ContendedRun::TracedTransfer> Trace(const Assignment& assignment, Timeline& timeline,
+                                                      std::vector<std::int32_t>& causes);
 
  private:
   const CostedGraph& costed_;
