@@ -73,7 +73,9 @@ void AddVerbs(CommandLine& line) {
   line.app.set_version_flag("--version", "millrace " MILLRACE_VERSION);
   line.app.require_subcommand(1);
   AddBench(line);
+  AddCompare(line);
   AddConvert(line);
+  AddExplain(line);
   AddGenerate(line);
   AddInspect(line);
   AddMachine(line);

@@ -45,7 +45,9 @@ int ThreadsOf(const CommonOptions& common);
 
 // One per verb, in a file of its name.
 void AddBench(CommandLine& line);
+void AddCompare(CommandLine& line);
 void AddConvert(CommandLine& line);
+void AddExplain(CommandLine& line);
 void AddGenerate(CommandLine& line);
 void AddInspect(CommandLine& line);
 void AddMachine(CommandLine& line);

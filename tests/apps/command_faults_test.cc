@@ -38,8 +38,8 @@ class CommandFaults : public Command {
  protected:
   // Every verb, and every experiment of bench.
   std::vector<std::string> AllVerbs() const {
-    std::vector<std::string> verbs = {"convert",  "generate", "inspect",  "machine",  "measure",
-                                      "optimize", "run",      "schedule", "simulate", "bench"};
+    std::vector<std::string> verbs = {"convert", "generate", "inspect",  "machine", "measure", "optimize",
+                                      "run",     "schedule", "simulate", "bench",   "explain", "compare"};
     const Json listed = Do("bench --json").json();
     for (const Json& experiment : listed["experiments"])
       verbs.push_back("bench " + experiment["name"].get<std::string>());
@@ -166,6 +166,7 @@ TEST_F(CommandFaults, ShowTextOfOthersEscapedOnTerminalsAndPages) {
   for (const std::string& words :
        {std::string("inspect evil.json"), std::string("inspect evil_machine.json"), "schedule" + on + "-o plan.json",
         std::string("inspect plan.json"), "simulate" + on + "--plan plan.json --gantt",
+        "explain" + on + "--plan plan.json", "compare" + on + "--plan plan.json --with plan.json",
         "optimize" + on + "--target sim:noise --quick --samples 4 --iterations 50 -o result"}) {
     const Outcome outcome = Do(words);
     ExpectHarmless(outcome.out, words);

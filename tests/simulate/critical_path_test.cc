@@ -58,26 +58,26 @@ TEST(TraceTimeline, NamesAReasonThatIsThereForEveryGroup) {
     const Assignment assignment = problem.Start(random);
     const TracedTimeline traced = TraceTimeline(problem.costed, assignment);
     for (int group = 0; group < problem.costed.num_groups; ++group) {
-      const Wait& wait = traced.waits[static_cast<std::size_t>(group)];
+      const StartReason& reason = traced.reasons[static_cast<std::size_t>(group)];
       const double start = traced.timeline.start[static_cast<std::size_t>(group)];
       const auto inputs = problem.costed.Predecessors(group);
       const bool reads = std::any_of(inputs.begin(), inputs.end(),
-                                     [&wait](const GroupEdge& edge) { return edge.group == wait.group; });
-      switch (wait.what) {
+                                     [&reason](const GroupEdge& edge) { return edge.group == reason.group; });
+      switch (reason.what) {
         case WaitsFor::kNothing:
           EXPECT_EQ(start, 0);
           break;
         case WaitsFor::kDevice:
-          EXPECT_DOUBLE_EQ(start, traced.timeline.finish[static_cast<std::size_t>(wait.group)]);
+          EXPECT_DOUBLE_EQ(start, traced.timeline.finish[static_cast<std::size_t>(reason.group)]);
           break;
         case WaitsFor::kInput:
           EXPECT_TRUE(reads);
-          EXPECT_DOUBLE_EQ(start, traced.timeline.finish[static_cast<std::size_t>(wait.group)]);
+          EXPECT_DOUBLE_EQ(start, traced.timeline.finish[static_cast<std::size_t>(reason.group)]);
           break;
         case WaitsFor::kTransfer:
           EXPECT_TRUE(reads);
-          EXPECT_DOUBLE_EQ(start, traced.transfers[static_cast<std::size_t>(wait.transfer)].end);
-          EXPECT_EQ(wait.group, traced.transfers[static_cast<std::size_t>(wait.transfer)].producer);
+          EXPECT_DOUBLE_EQ(start, traced.transfers[static_cast<std::size_t>(reason.transfer)].end);
+          EXPECT_EQ(reason.group, traced.transfers[static_cast<std::size_t>(reason.transfer)].producer);
           break;
       }
     }

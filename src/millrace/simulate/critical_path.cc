@@ -18,13 +18,13 @@ void TraceLinear(const CostedGraph& costed, const Assignment& assignment, Traced
   std::vector<std::int32_t> last_on(At(topology.num_units), -1);
   for (const int group : assignment.sequence) {
     const int here = assignment.placement[At(group)];
-    Wait& wait = traced.waits[At(group)];
+    StartReason& reason = traced.reasons[At(group)];
     double latest = 0;
     for (std::int32_t u = topology.device_offsets[At(here)]; u < topology.device_offsets[At(here) + 1]; ++u) {
       std::int32_t& last = last_on[At(topology.device_units[At(u)])];
       if (last >= 0 && finish[At(last)] > latest) {
         latest = finish[At(last)];
-        wait = {WaitsFor::kDevice, last, -1};
+        reason = {WaitsFor::kDevice, last, -1};
       }
       last = group;
     }
@@ -35,11 +35,11 @@ void TraceLinear(const CostedGraph& costed, const Assignment& assignment, Traced
       if (arrival <= latest) continue;
       latest = arrival;
       sent = finish[At(edge.group)];
-      wait = {arrival > sent ? WaitsFor::kTransfer : WaitsFor::kInput, edge.group, -1};
+      reason = {arrival > sent ? WaitsFor::kTransfer : WaitsFor::kInput, edge.group, -1};
     }
-    if (wait.what != WaitsFor::kTransfer) continue;
-    wait.transfer = static_cast<std::int32_t>(traced.transfers.size());
-    traced.transfers.push_back({wait.group, here, sent, latest, -1});
+    if (reason.what != WaitsFor::kTransfer) continue;
+    reason.transfer = static_cast<std::int32_t>(traced.transfers.size());
+    traced.transfers.push_back({reason.group, here, sent, latest, -1});
   }
 }
 
@@ -50,16 +50,16 @@ void TraceContended(const CostedGraph& costed, const Assignment& assignment, Tra
     traced.transfers.push_back({transfer.producer, transfer.to, transfer.begin, transfer.end, transfer.behind});
   for (int group = 0; group < costed.num_groups; ++group) {
     const std::int32_t cause = causes[At(group)];
-    Wait& wait = traced.waits[At(group)];
+    StartReason& reason = traced.reasons[At(group)];
     if (cause < -1) {
-      wait.transfer = -2 - cause;
-      wait.what = WaitsFor::kTransfer;
-      wait.group = traced.transfers[At(wait.transfer)].producer;
+      reason.transfer = -2 - cause;
+      reason.what = WaitsFor::kTransfer;
+      reason.group = traced.transfers[At(reason.transfer)].producer;
     } else if (cause >= 0) {
       const std::span<const GroupEdge> inputs = costed.Predecessors(group);
       const bool reads =
           std::any_of(inputs.begin(), inputs.end(), [cause](const GroupEdge& edge) { return edge.group == cause; });
-      wait = {reads ? WaitsFor::kInput : WaitsFor::kDevice, cause, -1};
+      reason = {reads ? WaitsFor::kInput : WaitsFor::kDevice, cause, -1};
     }
   }
 }
@@ -68,7 +68,7 @@ void TraceContended(const CostedGraph& costed, const Assignment& assignment, Tra
 
 TracedTimeline TraceTimeline(const CostedGraph& costed, const Assignment& assignment) {
   TracedTimeline traced;
-  traced.waits.resize(At(costed.num_groups));
+  traced.reasons.resize(At(costed.num_groups));
   if (costed.topology.proxy == Proxy::kContended) {
     TraceContended(costed, assignment, traced);
   } else {
@@ -85,9 +85,9 @@ std::vector<CriticalStep> CriticalPath(const TracedTimeline& traced) {
   auto group = static_cast<std::int32_t>(std::max_element(finish.begin(), finish.end()) - finish.begin());
   while (group >= 0) {
     path.push_back({group, -1, traced.timeline.start[At(group)], finish[At(group)]});
-    const Wait& wait = traced.waits[At(group)];
-    group = wait.group;
-    for (std::int32_t transfer = wait.transfer; transfer >= 0;) {
+    const StartReason& reason = traced.reasons[At(group)];
+    group = reason.group;
+    for (std::int32_t transfer = reason.transfer; transfer >= 0;) {
       const TracedTransfer& step = traced.transfers[At(transfer)];
       path.push_back({step.producer, transfer, step.begin, step.end});
       group = step.producer;

@@ -20,7 +20,7 @@ enum class WaitsFor {
   kTransfer,  // for a tensor on its way from another device
 };
 
-struct Wait {
+struct StartReason {
   WaitsFor what = WaitsFor::kNothing;
   std::int32_t group = -1;     // whose finish, or whose tensor, it was; -1: nobody's
   std::int32_t transfer = -1;  // index into TracedTimeline::transfers; -1: none
@@ -36,7 +36,7 @@ struct TracedTransfer {
 
 struct TracedTimeline {
   Timeline timeline;
-  std::vector<Wait> waits;                // by group
+  std::vector<StartReason> reasons;       // by group
   std::vector<TracedTransfer> transfers;  // contended: all of them; linear: those that groups waited for
 };
 
