@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
     const millrace::LoadedGraph loaded = millrace::LoadGraph(argv[1]);
     millrace::OptimizeOptions options;
     options.quick = true;
-    const millrace::OptimizeResult result = millrace::Optimize(
-        loaded, millrace::DetectHost(), millrace::MakePlannerRegistry(), options, [](const millrace::OptimizeStep&) {});
+    const millrace::OptimizeResult result =
+        millrace::Optimize(loaded, millrace::DetectHost(), millrace::MakePlannerRegistry(), options, nullptr);
     std::printf("%.6f s by %s\n", result.best.target_seconds.value_or(0), result.best.method.c_str());
     const millrace::Plan& plan = result.best.plan;
     for (const int group : plan.sequence) {

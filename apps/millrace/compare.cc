@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/limits.h"
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/machine_json.h"
@@ -167,7 +168,7 @@ void AddCompare(CommandLine& line) {
   verb->add_option("--plan", options->plan, "Plan file, or an .onnx that carries a plan")->required();
   verb->add_option("--with", options->with, "The other plan")->required();
   verb->add_option("--machine", options->machine, "Machine file or preset, in place of the one the plans name");
-  verb->add_option("--top", options->top, "Moves to tell of, at most")->check(CLI::Range(0, 10000));
+  verb->add_option("--top", options->top, "Moves to tell of, at most")->check(WholeFrom(0, 10000));
   AddProxyOption(*verb, options->proxy);
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command_line/limits.h"
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/machine_json.h"
@@ -277,7 +278,7 @@ void AddExplain(CommandLine& line) {
   verb->add_option("--op", options->op,
                    "Tell of the groups with ops of such names (* and ? stand for others), not of those that compute "
                    "longest on the critical path");
-  verb->add_option("--top", options->top, "Groups to tell of, at most")->check(CLI::Range(0, 10000));
+  verb->add_option("--top", options->top, "Groups to tell of, at most")->check(WholeFrom(0, 10000));
   AddProxyOption(*verb, options->proxy);
 }
 

@@ -11,6 +11,7 @@
 #include "millrace/errors/shown.h"
 #include "millrace/formats/text_lines.h"
 #include "millrace/machine/detect.h"
+#include "millrace/version_line.h"
 
 namespace millrace::cli {
 namespace {
@@ -70,7 +71,7 @@ int ThreadsOf(const CommonOptions& common) { return common.threads > 0 ? common.
 
 void AddVerbs(CommandLine& line) {
   line.app.name("millrace");
-  line.app.set_version_flag("--version", "millrace " MILLRACE_VERSION);
+  line.app.set_version_flag("--version", VersionLine());
   line.app.require_subcommand(1);
   AddBench(line);
   AddCompare(line);

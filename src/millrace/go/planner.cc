@@ -242,7 +242,7 @@ std::shared_ptr<const GoPolicy> UntrainedMoves() {
 }
 
 void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, const std::string& moves, int threads) {
-  const auto add = [&](PlannerTraits traits, const SharedPolicy& policy, const SharedPolicy& moves,
+  const auto add = [&](PlannerTraits traits, const SharedPolicy& policy, const SharedPolicy& mover,
                        std::function<bool()> available) {
     traits.takes_samples = true;
     traits.chooses_fusion = true;
@@ -274,7 +274,7 @@ void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, const 
                        .most = 100,
                        .usual = "0.5"}};
     registry.Add({std::move(traits),
-                  [policy, moves, threads](const PlannerTraits& own, const PlannerSettings& settings) {
+                  [policy, mover, threads](const PlannerTraits& own, const PlannerSettings& settings) {
                     GoPlannerOptions options;
                     options.threads = threads;
                     options.iterations = static_cast<int>(settings.One("draw-iterations", options.iterations));
@@ -282,7 +282,7 @@ void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, const 
                         settings.Several("softmax-temperature", options.softmax_temperatures);
                     options.looks = static_cast<int>(settings.One("looks", options.looks));
                     options.moves_temperature = settings.One("moves-temperature", options.moves_temperature);
-                    return MakeGoPlanner(own, policy.get(), moves.get(), options);
+                    return MakeGoPlanner(own, policy.get(), mover.get(), options);
                   },
                   std::move(available)});
   };

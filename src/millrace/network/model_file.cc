@@ -18,6 +18,7 @@ std::vector<std::string> ModelFolders() {
     folders.push_back((prefix / "models").string());
     folders.push_back((prefix / "share" / "millrace" / "models").string());
   }
+  folders.emplace_back(MILLRACE_INSTALLED_MODELS);
   if (const char* const named = std::getenv("MILLRACE_MODELS"); named != nullptr && *named != '\0')
     folders.emplace_back(named);
   return folders;
@@ -37,7 +38,7 @@ std::string FindModelFile(std::string_view file) {
   std::string looked;
   for (const std::string& folder : ModelFolders()) looked += (looked.empty() ? "" : ", ") + folder;
   throw InvalidInput("no weights '" + std::string(file) + "' in " + looked +
-                     "; name a file with --weights, or a folder that has it in MILLRACE_MODELS");
+                     "; name the file itself (--weights), or in MILLRACE_MODELS a folder that has it");
 }
 
 }  // namespace millrace

@@ -104,7 +104,7 @@ struct OptimizeStage {
 };
 std::vector<OptimizeStage> OptimizeStages();
 
-// Throws InvalidInput (target and model do not go together), WorkFailed (no plan fits, or every measurement failed),
+// `progress` may be null. Throws InvalidInput (target and model do not go together), WorkFailed (no plan fits, or every measurement failed),
 // Interrupted.
 OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const PlannerRegistry& planners,
                         const OptimizeOptions& options, const OptimizeProgress& progress);

@@ -130,7 +130,7 @@ void Pipeline::Tell(std::string_view stage, std::string_view method, double shar
       step.done = std::max(done_, stretch->begin + std::clamp(share, 0.0, 1.0) * (stretch->end - stretch->begin));
   }
   done_ = step.done;
-  progress_(step);
+  if (progress_) progress_(step);
 }
 
 PoolWatch Pipeline::Watching(std::string_view stage) {

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# install_test.sh BUILD SOURCE: what `cmake --install` leaves is enough for programs of others, by CMake, by pkg-config
+# and as a folder of their project.
+set -euo pipefail
+build=$1 source=$2
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+
+cmake --install "$build" --prefix "$place/prefix" >"$place/log"
+installed=$place/prefix/bin/millrace
+"$installed" --version
+"$installed" generate towers --seed 2 -o "$place/model.onnx" --quiet
+"$installed" schedule "$place/model.onnx" --machine homogeneous:2 --method go --samples 1 --json >"$place/schedule.json"
+grep -q '"method": *"go"' "$place/schedule.json"
+
+cmake -S "$source/examples" -B "$place/example" -DCMAKE_PREFIX_PATH="$place/prefix" >"$place/log"
+cmake --build "$place/example" >"$place/log" || { cat "$place/log"; exit 1; }
+MILLRACE_MODELS=$place/prefix/share/millrace/models "$place/example/plan_a_model" "$place/model.onnx" >"$place/plan"
+grep -q " s by " "$place/plan"
+
+config=$(dirname "$(find "$place/prefix" -name millrace.pc)")
+cat >"$place/version.cc" <<'CODE'
+#include <cstdio>
+#include "millrace/machine/preset.h"
+#include "millrace/version.h"
+int main() { std::printf("%s %zu\n", MILLRACE_VERSION, millrace::MachinePreset("homogeneous:3")->devices.size()); }
+CODE
+# shellcheck disable=SC2046  # the flags are words
+c++ -std=c++20 "$place/version.cc" -o "$place/version" $(PKG_CONFIG_PATH="$config" pkg-config --cflags --libs millrace)
+test "$("$place/version")" = "$("$installed" --version | cut -d' ' -f2) 3"
+
+mkdir "$place/host"
+cat >"$place/host/CMakeLists.txt" <<CODE
+cmake_minimum_required(VERSION 3.25)
+project(host LANGUAGES CXX)
+add_subdirectory($source millrace)
+add_executable(host $place/version.cc)
+target_link_libraries(host PRIVATE millrace::millrace)
+foreach(unwanted command_test millrace-train millrace_bench)
+  if(TARGET \${unwanted})
+    message(FATAL_ERROR "\${unwanted} within another project")
+  endif()
+endforeach()
+CODE
+cmake -S "$place/host" -B "$place/host/build" >"$place/log" || { cat "$place/log"; exit 1; }
