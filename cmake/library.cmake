@@ -17,6 +17,7 @@ if(NOT MILLRACE_INSTALL)
 endif()
 set_target_properties(millrace_library PROPERTIES EXCLUDE_FROM_ALL OFF)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME library)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/millrace)
 install(TARGETS millrace_library EXPORT millrace)
@@ -32,3 +33,4 @@ install(FILES ${PROJECT_BINARY_DIR}/millrace.pc DESTINATION ${CMAKE_INSTALL_LIBD
 install(FILES ${PROJECT_BINARY_DIR}/include/millrace/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/millrace)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/millrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN train EXCLUDE PATTERN experiments EXCLUDE)
+include(cmake/packages.cmake)

@@ -75,11 +75,13 @@ void AddVerbs(CommandLine& line) {
   line.app.require_subcommand(1);
   AddBench(line);
   AddCompare(line);
+  AddCompletion(line);
   AddConvert(line);
   AddExplain(line);
   AddGenerate(line);
   AddInspect(line);
   AddMachine(line);
+  AddManual(line);
   AddMeasure(line);
   AddOptimize(line);
   AddRun(line);

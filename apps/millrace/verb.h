@@ -46,11 +46,13 @@ int ThreadsOf(const CommonOptions& common);
 // One per verb, in a file of its name.
 void AddBench(CommandLine& line);
 void AddCompare(CommandLine& line);
+void AddCompletion(CommandLine& line);
 void AddConvert(CommandLine& line);
 void AddExplain(CommandLine& line);
 void AddGenerate(CommandLine& line);
 void AddInspect(CommandLine& line);
 void AddMachine(CommandLine& line);
+void AddManual(CommandLine& line);
 void AddMeasure(CommandLine& line);
 void AddOptimize(CommandLine& line);
 void AddRun(CommandLine& line);

@@ -13,6 +13,21 @@ installed=$place/prefix/bin/millrace
 "$installed" schedule "$place/model.onnx" --machine homogeneous:2 --method go --samples 1 --json >"$place/schedule.json"
 grep -q '"method": *"go"' "$place/schedule.json"
 
+# Manual pages and completion of every verb.
+share=$place/prefix/share
+for verb in $("$installed" --help | sed -n '/^Subcommands/,$s/^  \([a-z]*\) .*/\1/p'); do
+  gzip -dc "$share/man/man1/millrace-$verb.1.gz" | grep -q "millrace $verb"
+  grep -q -- "-a $verb " "$share/fish/vendor_completions.d/millrace.fish"
+done
+# shellcheck disable=SC1091
+source "$share/bash-completion/completions/millrace"
+COMP_WORDS=(millrace optimize --time) COMP_CWORD=2
+_millrace
+test "${COMPREPLY[*]}" = "--time-limit"
+COMP_WORDS=(millrace expl) COMP_CWORD=1
+_millrace
+test "${COMPREPLY[*]}" = "explain"
+
 cmake -S "$source/examples" -B "$place/example" -DCMAKE_PREFIX_PATH="$place/prefix" >"$place/log"
 cmake --build "$place/example" >"$place/log" || { cat "$place/log"; exit 1; }
 MILLRACE_MODELS=$place/prefix/share/millrace/models "$place/example/plan_a_model" "$place/model.onnx" >"$place/plan"
