@@ -111,7 +111,7 @@ int ExplainUsage(const CommandLine& line, const CLI::ParseError& error) {
 LoadedGraph LoadWithWarnings(const CommandLine& line, const std::string& path) {
   LoadedGraph loaded = LoadGraph(path, line.common.dimensions);
   if (!line.common.quiet) {
-    for (const std::string& warning : loaded.warnings) Warn(path + ": " + warning);
+    for (const std::string& warning : loaded.warnings) Warn(fmt::format("{}: {}", path, warning));
   }
   return loaded;
 }
