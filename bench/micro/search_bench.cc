@@ -20,12 +20,12 @@ namespace {
 
 constexpr int kDevices = 8;
 
-CostedGraph Problem(std::int64_t ops) {
+CostedGraph Problem(std::int64_t ops, Proxy proxy = Proxy::kLinear) {
   RandomGraphOptions options;
   options.ops = ops;
   const ComputationGraph graph = MakeRandomGraph("layered", options);
   const Machine machine = *MachinePreset("homogeneous:" + std::to_string(kDevices) + ",bandwidth=1e9");
-  return MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+  return MakeCostedGraph(*MakeAnalyticCostModel(graph, machine, proxy), SingleOpGroups(graph));
 }
 
 Assignment HeftPlan(const CostedGraph& costed) {
@@ -37,9 +37,9 @@ Assignment HeftPlan(const CostedGraph& costed) {
 }
 
 // At a temperature that stays: shares of the makespan over the groups, in hundredths.
-void LocalSearchChanges(benchmark::State& state) {
+void LocalSearchChanges(benchmark::State& state, Proxy proxy) {
   constexpr std::int64_t kChanges = 20'000;
-  const CostedGraph costed = Problem(state.range(0));
+  const CostedGraph costed = Problem(state.range(0), proxy);
   const Assignment start = HeftPlan(costed);
   LocalSearch local_search(costed);
   LocalSearchOptions options;
@@ -49,7 +49,12 @@ void LocalSearchChanges(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(local_search.Improve(start, options, random));
   state.SetItemsProcessed(state.iterations() * kChanges);
 }
-BENCHMARK(LocalSearchChanges)->ArgsProduct({{60, 200, 1000}, {10, 100}})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(LocalSearchChanges, linear, Proxy::kLinear)
+    ->ArgsProduct({{60, 200, 1000}, {10, 100}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(LocalSearchChanges, contended, Proxy::kContended)
+    ->ArgsProduct({{60, 200, 1000}, {10, 100}})
+    ->Unit(benchmark::kMillisecond);
 
 void DecodeRandomKeys(benchmark::State& state) {
   const CostedGraph costed = Problem(state.range(0));

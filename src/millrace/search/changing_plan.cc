@@ -12,7 +12,8 @@ ChangingPlan::ChangingPlan(const CostedGraph& costed)
       position_(Index(costed.num_groups)),
       first_on_(Index(costed.topology.num_units)),
       last_on_(Index(costed.topology.num_units)),
-      forced_(Index(costed.num_groups)) {
+      forced_(Index(costed.num_groups)),
+      first_(costed.num_groups) {
   const Topology& topology = costed.topology;
   for (int device = 0; device < topology.num_devices; ++device) {
     most_units_ = std::max(most_units_, Index(topology.UnitsOf(device)));
@@ -106,6 +107,7 @@ void ChangingPlan::PlaceOne(int group, int device) {
   if (Device(group) == device) return;
   undo_.push_back({group, Device(group), 0});
   forced_[Index(group)] = 1;
+  first_ = std::min(first_, Position(group));
   last_ = std::max(last_, Position(group));
   Unlink(group);
   current_.placement[Index(group)] = device;
@@ -134,6 +136,7 @@ void ChangingPlan::Move(int group, int to) {
   if (from == to) return;
   undo_.push_back({group, -1, from});
   forced_[Index(group)] = 1;
+  first_ = std::min(first_, std::min(from, to));
   last_ = std::max(last_, std::max(from, to));
   Unlink(group);
   Shift(from, to);
@@ -157,6 +160,7 @@ void ChangingPlan::Settle() {
   undo_.clear();
   wake_.clear();
   wake_up_.clear();
+  first_ = costed_.num_groups;
   last_ = -1;
 }
 

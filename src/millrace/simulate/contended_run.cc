@@ -8,8 +8,8 @@
 namespace millrace {
 namespace {
 
-// Bounds are sums in another order than the timeline's, so the last bits differ.
-constexpr double kBelow = 1 - 1e-12;
+// Bounds are sums in another order than the timeline's, so the last bits differ; no plan may seem slower for that.
+constexpr double kBelow = 1 - 1e-9;
 
 std::size_t NumChannels(const Topology& topology) {
   return Index(*std::max_element(topology.channel.begin(), topology.channel.end())) + 1;
@@ -29,7 +29,6 @@ ContendedRun::ContendedRun(const CostedGraph& costed)
     : costed_(costed),
       made_offsets_(Index(costed.num_groups) + 1, 0),
       inputs_(Index(costed.num_groups), 0),
-      rest_(Index(costed.num_groups), 0.0),
       first_place_(Index(costed.topology.num_memories), kNobody),
       first_device_(Index(costed.topology.num_memories), 0),
       arrival_(Index(costed.topology.num_memories), 0.0) {
@@ -49,11 +48,6 @@ ContendedRun::ContendedRun(const CostedGraph& costed)
       ++inputs_[Index(reader)];
     }
     made.last_reader = static_cast<std::int32_t>(readers_.size());
-  }
-  for (auto group = costed.topological_order.rbegin(); group != costed.topological_order.rend(); ++group) {
-    double& rest = rest_[Index(*group)];
-    for (const GroupEdge& edge : costed.Successors(*group))
-      rest = std::max(rest, costed.fastest_seconds[Index(edge.group)] + rest_[Index(edge.group)]);
   }
 }
 
@@ -80,16 +74,9 @@ void ContendedRun::Begin(const ChainedPlan& plan, ContendedState& state) {
 void ContendedRun::BeginGroup(const ChainedPlan& plan, ContendedState& state, int group) {
   const int device = plan.placement[group];
   const double start = state.start[Index(group)];
-  const double seconds = costed_.Seconds(group, device);
-  const double finish = start + seconds;
+  const double finish = start + costed_.Seconds(group, device);
   state.makespan = std::max(state.makespan, finish);
-  bound_ = std::max(bound_, finish + rest_[Index(group)] * kBelow);
-  const Topology& topology = costed_.topology;
-  for (std::int32_t u = topology.device_offsets[Index(device)]; u < topology.device_offsets[Index(device) + 1]; ++u) {
-    double& left = state.unit_seconds[Index(topology.device_units[Index(u)])];
-    bound_ = std::max(bound_, start + left * kBelow);
-    left -= seconds;
-  }
+  if (plan.rest != nullptr) bound_ = std::max(bound_, (start + plan.rest[Index(group)]) * kBelow);
   state.running.emplace_back(finish, group);
   std::push_heap(state.running.begin(), state.running.end(), LaterFinish{plan.position});
 }

@@ -20,6 +20,8 @@ struct ChainedPlan {
   const int* position = nullptr;   // by group: its place in the sequence
   const int* next = nullptr;   // by group * most_units + which of its device's units: the next group there; -1: none
   std::size_t most_units = 1;  // of any device
+  const double* rest =
+      nullptr;  // by group: the plan ends no sooner than so long after its start; null: no bound wanted
 };
 
 // All that changes as time goes by. A copy of it is a point to go on from.
@@ -27,7 +29,6 @@ struct ContendedState {
   std::vector<std::int32_t> waiting;            // by group: inputs to come and groups before it on its units
   std::vector<double> start;                    // by group: of those that have begun; else the latest it waited for
   std::vector<double> channel_free;             // by channel
-  std::vector<double> unit_seconds;             // by unit: of the groups there that have not begun
   std::vector<std::pair<double, int>> running;  // heap of finish and group
   double makespan = 0;                          // the last finish of those that have begun
   double time = -1;                             // of the last finish dealt with
@@ -38,8 +39,8 @@ class ContendedRun {
  public:
   explicit ContendedRun(const CostedGraph& costed);
 
-  // At time 0: groups that wait for nothing have begun. `waiting` comes from InputsOf and the chains of the plan,
-  // unit_seconds from the plan; the rest of the state is made here.
+  // At time 0: groups that wait for nothing have begun. `waiting` comes from InputsOf and the chains of the plan; the
+  // rest of the state is made here.
   void Begin(const ChainedPlan& plan, ContendedState& state);
 
   // From a state that was remembered.
@@ -85,7 +86,6 @@ class ContendedRun {
   std::vector<Made> made_;                  // ascending by tensor within a group
   std::vector<std::int32_t> readers_;
   std::vector<std::int32_t> inputs_;  // by group
-  std::vector<double> rest_;          // by group: the least that must follow its finish
   std::vector<int> first_place_;      // by memory: of the first reader there; kNobody: none
   std::vector<int> first_device_;     // by memory
   std::vector<double> arrival_;       // by memory

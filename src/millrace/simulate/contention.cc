@@ -18,21 +18,18 @@ ContendedSimulator::ContendedSimulator(const CostedGraph& costed)
     most_units_ = std::max(most_units_, Index(costed.topology.UnitsOf(device)));
   next_.resize(position_.size() * most_units_);
   state_.waiting.resize(position_.size());
-  state_.unit_seconds.resize(last_on_.size());
 }
 
 double ContendedSimulator::Makespan(std::span<const int> placement, std::span<const int> sequence) {
   const Topology& topology = costed_.topology;
   std::fill(next_.begin(), next_.end(), -1);
   std::fill(last_on_.begin(), last_on_.end(), -1);
-  std::fill(state_.unit_seconds.begin(), state_.unit_seconds.end(), 0.0);
   int place = 0;
   for (const int group : sequence) {
     position_[Index(group)] = place++;
     std::int32_t& waiting = state_.waiting[Index(group)];
     waiting = run_.InputsOf(group);
     const int device = placement[Index(group)];
-    const double seconds = costed_.Seconds(group, device);
     const std::int32_t first = topology.device_offsets[Index(device)];
     for (std::int32_t u = first; u < topology.device_offsets[Index(device) + 1]; ++u) {
       const std::size_t unit = Index(topology.device_units[Index(u)]);
@@ -43,7 +40,6 @@ double ContendedSimulator::Makespan(std::span<const int> placement, std::span<co
       }
       last_on_[unit] = group;
       last_unit_of_[unit] = u - first;
-      state_.unit_seconds[unit] += seconds;
     }
   }
   const ChainedPlan plan{placement.data(), position_.data(), next_.data(), most_units_};
