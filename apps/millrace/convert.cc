@@ -91,7 +91,7 @@ void AddConvert(CommandLine& line) {
   const auto options = std::make_shared<ConvertOptions>();
   CLI::App* verb = AddVerb(line, "convert", "Read a graph in any format and write it as graph JSON (or ONNX as ONNX)",
                            [&line, options] { return Convert(line, *options); });
-  verb->add_option("IN", options->input, "The graph: .onnx, .json, .stg, .txt (PipeDream profile)")->required();
+  verb->add_option("IN", options->input, "The graph: .onnx, .gguf, .json, .stg, .txt (PipeDream profile)")->required();
   verb->add_option("OUT", options->output, "The file to write: .json, or .onnx; - is stdout")->required();
   verb->add_option("--plan", options->plan,
                    "Write the ONNX model with this plan: its order, and its placement as metadata");

@@ -295,7 +295,7 @@ void PrintPlan(const Json& facts) {
 }
 
 JsonKind KindOfFile(const std::string& path) {
-  if (path.ends_with(".onnx")) return JsonKind::kGraph;
+  if (path.ends_with(".onnx") || path.ends_with(".gguf")) return JsonKind::kGraph;
   const std::string text = ReadWholeFile(path);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string::npos && text[first] == '{' ? KindOfJson(text) : JsonKind::kGraph;

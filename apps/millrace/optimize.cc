@@ -11,6 +11,7 @@
 #include "millrace/formats/machine_json.h"
 #include "millrace/gflownet/planners.h"
 #include "millrace/optimize/planners.h"
+#include "millrace/optimize_llama.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/report/progress_bar.h"
 #include "millrace/report/result_json.h"
@@ -32,9 +33,14 @@ struct Options {
   PlannerFiles weights;
   std::optional<double> finetune;
   OptimizeOptions optimize;
+  LlamaFlags llama;
 };
 
 int RunOptimize(const CommandLine& line, Options options) {
+  if (options.optimize.target == "llama") {
+    options.llama.options.time_limit = options.optimize.time_limit;
+    return RunOptimizeLlama(line, options.model, options.output, options.llama);
+  }
   const Deadline clock;
   PrepareOutputFolder(options.output);
   const LoadedGraph loaded = LoadWithWarnings(line, options.model);
@@ -92,11 +98,13 @@ void AddOptimize(CommandLine& line) {
   CLI::App* verb = AddVerb(line, "optimize", "Find the fastest plan for a model on a machine, and measure it",
                            [&line, options] { return RunOptimize(line, *options); });
   OptimizeOptions& optimize = options->optimize;
-  verb->add_option("MODEL", options->model, "ONNX model, or a graph with a sim: or cmd: target")->required();
+  verb->add_option("MODEL", options->model,
+                   "ONNX model, a graph with a sim: or cmd: target, or a GGUF model with target llama")
+      ->required();
   verb->add_option("--machine", options->machine, "Preset or machine file")->capture_default_str();
   AddProxyOption(*verb, options->optimize.proxy);
   verb->add_option("--target", optimize.target,
-                   "What plans are measured on: cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE")
+                   "What plans are measured on: cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE | llama")
       ->capture_default_str();
   verb->add_option(
           "--samples", optimize.samples,
@@ -135,6 +143,7 @@ void AddOptimize(CommandLine& line) {
       ->capture_default_str();
   verb->add_option("-o,--output", options->output, "Folder for the plan, the report and the records")
       ->capture_default_str();
+  AddLlamaFlags(*verb, options->llama);
 }
 
 }  // namespace millrace::cli

@@ -61,6 +61,21 @@ TEST(Documentation, ItsExamplesOfOtherFormatsParse) {
   EXPECT_EQ(ParseDnnPartitioning(dnn[0], "x").num_ops(), 2);
 }
 
+TEST(Documentation, ItsPlanOfALanguageModelIsOne) {
+  const auto plans = Examples("llama-plan");
+  ASSERT_EQ(plans.size(), 1U);
+  const JsonValue value = ParseJson(plans[0]);
+  const JsonPlace plan(value);
+  CheckFormat(plan, "millrace.llama-plan");
+  int at = 0;
+  for (std::size_t i = 0; i < plan.Member("stages").Size(); ++i) {
+    const JsonPlace stages = plan.Member("stages"), stage = stages.Element(i);
+    EXPECT_EQ(stage.Member("begin").Integer(), at);
+    at = stage.Member("end").Integer();
+  }
+  EXPECT_EQ(at, 17);
+}
+
 TEST(Documentation, ItsFusionTableIsTheOneInForce) {
   std::istringstream page(Page());
   int anchors = 0, elementwise = 0;

@@ -6,10 +6,13 @@
 #include <filesystem>
 
 #include "millrace/errors/errors.h"
+#include "millrace/errors/shown.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/dnn_partitioning.h"
+#include "millrace/formats/gguf.h"
 #include "millrace/formats/graph_json.h"
 #include "millrace/formats/json_value.h"
+#include "millrace/formats/language_model.h"
 #include "millrace/formats/model_graph.h"
 #include "millrace/formats/onnx_read.h"
 #include "millrace/formats/pipedream.h"
@@ -34,6 +37,24 @@ LoadedGraph LoadOnnx(const std::string& path, const std::map<std::string, std::i
   return loaded;
 }
 
+// The dimensions "tokens" (at once; 1 is decoding) and "context" (tokens before them) say what runs.
+LoadedGraph LoadGguf(const std::string& path, const std::map<std::string, std::int64_t>& dimensions) {
+  const GgufFile file = ReadGguf(path);
+  LanguageModelUse use;
+  for (const auto& [name, size] : dimensions) {
+    if (name != "tokens" && name != "context")
+      throw InvalidInput(path + ": has no dimension '" + Shown(name) + "'; tokens and context can be bound");
+    (name == "tokens" ? use.tokens : use.context) = static_cast<double>(size);
+  }
+  LoadedGraph loaded;
+  try {
+    loaded.graph = GraphOfLanguageModel(LanguageModelOf(file), use);
+  } catch (const InvalidInput& error) {
+    throw error.InFile(path);
+  }
+  return loaded;
+}
+
 // Text formats by their ending; without a telling one, by how they begin.
 ComputationGraph ParseText(const std::string& path, const std::string& ending, std::string_view text) {
   const std::string name = std::filesystem::path(path).stem().string();
@@ -55,7 +76,8 @@ ComputationGraph ParseText(const std::string& path, const std::string& ending, s
   }
   if (text.starts_with("node")) return ParsePipeDream(text, name);
   if (start >= '0' && start <= '9') return ParseStg(text, name);
-  throw InvalidInput("is no graph this program knows; it reads .onnx, .json, .stg and .txt (PipeDream profiles)");
+  throw InvalidInput(
+      "is no graph this program knows; it reads .onnx, .gguf, .json, .stg and .txt (PipeDream profiles)");
 }
 
 }  // namespace
@@ -63,6 +85,7 @@ ComputationGraph ParseText(const std::string& path, const std::string& ending, s
 LoadedGraph LoadGraph(const std::string& path, const std::map<std::string, std::int64_t>& dimensions) {
   const std::string ending = Ending(path);
   if (ending == ".onnx") return LoadOnnx(path, dimensions);
+  if (ending == ".gguf") return LoadGguf(path, dimensions);
   const std::string text = ReadWholeFile(path);
   LoadedGraph loaded;
   try {

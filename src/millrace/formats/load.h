@@ -19,8 +19,9 @@ struct LoadedGraph {
   std::vector<std::string> warnings;  // for the person at the keyboard
 };
 
-// By the file's ending and content: .onnx; .json (millrace.graph, or the dnn-partitioning workloads); .stg; .txt
-// (PipeDream profiles). `dimensions` binds an ONNX model's symbolic dimensions. Throws InvalidInput naming the file.
+// By the file's ending and content: .onnx; .gguf; .json (millrace.graph, or the dnn-partitioning workloads); .stg; .txt
+// (PipeDream profiles). `dimensions` binds an ONNX model's symbolic dimensions, and of a GGUF model how many "tokens"
+// run at once (1) after a "context" of others (0). Throws InvalidInput naming the file.
 LoadedGraph LoadGraph(const std::string& path, const std::map<std::string, std::int64_t>& dimensions = {});
 
 }  // namespace millrace

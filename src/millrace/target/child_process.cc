@@ -25,7 +25,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kTail = 64U << 10;
 constexpr double kPollMilliseconds = 100;
 
 class Descriptor {
@@ -52,6 +51,8 @@ class Descriptor {
 // One stream of the child, read as it comes; only its end is kept.
 class Stream {
  public:
+  explicit Stream(std::size_t kept_bytes) : most_kept_(kept_bytes) {}
+
   // False where no pipe can be had.
   bool Open() {
     int ends[2];
@@ -78,19 +79,20 @@ class Stream {
       }
       seen_ += static_cast<std::size_t>(count);
       kept_.append(buffer.data(), static_cast<std::size_t>(count));
-      if (kept_.size() > 2 * kTail) kept_.erase(0, kept_.size() - kTail);
+      if (kept_.size() > 2 * most_kept_) kept_.erase(0, kept_.size() - most_kept_);
     }
   }
 
   std::size_t seen() const { return seen_; }
   std::string TakeTail() {
-    if (kept_.size() > kTail) kept_.erase(0, kept_.size() - kTail);
+    if (kept_.size() > most_kept_) kept_.erase(0, kept_.size() - most_kept_);
     return std::move(kept_);
   }
 
  private:
   Descriptor read_, write_;
   std::string kept_;
+  std::size_t most_kept_;
   std::size_t seen_ = 0;
 };
 
@@ -138,7 +140,7 @@ bool HasEnded(pid_t child) {
 
 ChildResult RunChild(const std::vector<std::string>& words, const ChildLimits& limits) {
   ChildResult result;
-  Stream output, errors;
+  Stream output(limits.kept_bytes), errors(limits.kept_bytes);
   if (!output.Open() || !errors.Open()) {
     result.code = errno;
     return result;

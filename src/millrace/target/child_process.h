@@ -11,6 +11,7 @@ namespace millrace {
 struct ChildLimits {
   double seconds = 300;
   std::size_t output_bytes = 16U << 20;  // on either stream
+  std::size_t kept_bytes = 64U << 10;    // of each stream's end
 };
 
 enum class ChildEnding { kExited, kKilled, kTimedOut, kTooMuchOutput, kNotStarted };
@@ -18,7 +19,7 @@ enum class ChildEnding { kExited, kKilled, kTimedOut, kTooMuchOutput, kNotStarte
 struct ChildResult {
   ChildEnding ending = ChildEnding::kNotStarted;
   int code = 0;        // the exit status, the signal, or the error number where it could not be started
-  std::string output;  // the last part of its standard output, up to 64 KiB
+  std::string output;  // the last part of its standard output
   std::string errors;  // the same of its standard error
 };
 
