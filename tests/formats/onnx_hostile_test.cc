@@ -241,7 +241,7 @@ TEST(OnnxRead, SurvivesDamagedModels) {
   }
 }
 
-std::string ComplaintOfChild(const ChildLimits& limits, const std::function<std::string()>& work) {
+std::string ComplaintOfChild(const ForkLimits& limits, const std::function<std::string()>& work) {
   try {
     return "answer: " + RunInChild("the work", limits, work);
   } catch (const InvalidInput& error) {
@@ -265,12 +265,12 @@ TEST(OnnxChild, TurnsDeathAndHangingIntoOneLine) {
                                }),
               HasSubstr("crashed (Killed)"));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)  // under sanitizers memory is not limited
-  ChildLimits lean;
+  ForkLimits lean;
   lean.most_bytes = std::size_t{256} << 20;
   const auto swell = [] { return std::string(std::size_t{1} << 30, 'a'); };
   EXPECT_THAT(ComplaintOfChild(lean, swell), HasSubstr("more memory than it may take"));
 #endif
-  ChildLimits quick;
+  ForkLimits quick;
   quick.most_seconds = 0.3;
   const auto hang = []() -> std::string {
     for (;;) pause();

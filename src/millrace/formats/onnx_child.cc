@@ -66,7 +66,7 @@ void WriteAll(int file, const std::string& bytes) {
   }
 }
 
-[[noreturn]] void BeChild(int reply_to, const ChildLimits& limits, const std::function<std::string()>& work) {
+[[noreturn]] void BeChild(int reply_to, const ForkLimits& limits, const std::function<std::string()>& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int number : {SIGINT, SIGTERM, SIGFPE, SIGSEGV, SIGABRT}) std::signal(number, SIG_DFL);
   const int nowhere = open("/dev/null", O_RDWR);
@@ -162,7 +162,7 @@ std::string OneLine(const std::string& text) {
 
 }  // namespace
 
-std::string RunInChild(const std::string& what, const ChildLimits& limits, const std::function<std::string()>& work) {
+std::string RunInChild(const std::string& what, const ForkLimits& limits, const std::function<std::string()>& work) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw WorkFailed("cannot open a pipe: " + std::string(std::strerror(errno)));
   const Descriptor reading(ends[0]);

@@ -58,7 +58,7 @@ Model Imported(onnx::ModelProto message, const std::string* folder, const OnnxRe
   do {  // a condition may become a constant only once shapes are known
     doubts.clear();
     if (shapes == ShapeSource::kInference) {
-      InferShapes(draft, ChildLimits{}, doubts);
+      InferShapes(draft, ForkLimits{}, doubts);
     } else {
       BelieveStatedShapes(draft);
     }

@@ -222,7 +222,7 @@ void WarnOfContradictions(const OnnxDraft& draft, std::vector<std::string>& warn
 
 }  // namespace
 
-void InferShapes(OnnxDraft& draft, const ChildLimits& limits, std::vector<std::string>& warnings) {
+void InferShapes(OnnxDraft& draft, const ForkLimits& limits, std::vector<std::string>& warnings) {
   const std::string reply = RunInChild("ONNX shape inference", limits, [&draft] {
     InferShapesHere(draft);
     return Inference(draft).Known();

@@ -13,7 +13,7 @@ namespace millrace {
 // Fills in types and shapes of values, in a forked child: a model that makes libonnx crash, hang or swell costs one
 // InvalidInput. What nodes imply comes before what the file states; contradictions become warnings. Throws InvalidInput
 // with the complaint of libonnx, and Interrupted.
-void InferShapes(OnnxDraft& draft, const ChildLimits& limits, std::vector<std::string>& warnings);
+void InferShapes(OnnxDraft& draft, const ForkLimits& limits, std::vector<std::string>& warnings);
 
 // The same in this process and as far as it gets, for bodies of control flow: only for what runs in that child.
 void InferShapesHere(OnnxDraft& draft);
