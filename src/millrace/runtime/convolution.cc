@@ -264,7 +264,7 @@ class ConvolutionKernel : public PrimitiveKernel {
   int source_ = -1;
   Shape source_shape_, output_shape_, weights_shape_;
   std::int64_t groups_ = 1;
-  Window window_;
+  SlidingWindow window_;
   Layout source_layout_ = Layout::kPlain;
   Layout output_layout_ = Layout::kPlain;
   bool post_ops_apart_ = false;

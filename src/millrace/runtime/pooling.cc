@@ -14,7 +14,7 @@ namespace {
 
 bool IsGlobal(const Node& node) { return node.op_type.starts_with("Global"); }
 
-Window PoolWindowOf(const Node& node, const Shape& source) {
+SlidingWindow PoolWindowOf(const Node& node, const Shape& source) {
   const Shape spatial(source.begin() + 2, source.end());
   return WindowOf(node, spatial, IsGlobal(node) ? spatial : Shape{});
 }
@@ -49,7 +49,7 @@ class PoolingKernel : public PrimitiveKernel {
  private:
   static dnnl::pooling_v2_forward::primitive_desc Describe(const Node& node, const Shape& source, const Shape& output,
                                                            Layout layout) {
-    Window window = PoolWindowOf(node, source);
+    SlidingWindow window = PoolWindowOf(node, source);
     for (std::int64_t& dilation : window.dilations) --dilation;
     for (std::size_t axis = 0; axis < window.pads_end.size(); ++axis)
       window.pads_end[axis] = std::max(window.pads_end[axis], window.reaching_end[axis]);
@@ -76,7 +76,7 @@ std::string UnsupportedPooling(const Model& model, int node) {
   const Shape& source = model.values[static_cast<std::size_t>(of.inputs[0])].shape;
   if (source.size() < 3 || source.size() > 5)
     return of.op_type + " with " + std::to_string(static_cast<int>(source.size()) - 2) + " spatial dimensions";
-  const Window window = PoolWindowOf(of, source);
+  const SlidingWindow window = PoolWindowOf(of, source);
   for (std::size_t axis = 0; axis < window.kernel.size(); ++axis) {
     if (window.pads_begin[axis] >= window.kernel[axis] || window.pads_end[axis] >= window.kernel[axis])
       return of.op_type + " with padding as wide as its window";

@@ -7,9 +7,9 @@
 
 namespace millrace {
 
-Window WindowOf(const Node& node, const Shape& spatial, const Shape& kernel) {
+SlidingWindow WindowOf(const Node& node, const Shape& spatial, const Shape& kernel) {
   const std::size_t axes = spatial.size();
-  Window window;
+  SlidingWindow window;
   window.kernel = Model::IntsOf(node, "kernel_shape", kernel);
   window.strides = Model::IntsOf(node, "strides", Shape(axes, 1));
   window.dilations = Model::IntsOf(node, "dilations", Shape(axes, 1));

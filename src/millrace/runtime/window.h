@@ -6,7 +6,7 @@
 // The sliding window of convolutions and pools, out of a node's attributes: kernel, strides, dilations, padding.
 namespace millrace {
 
-struct Window {
+struct SlidingWindow {
   Shape kernel;
   Shape strides;
   Shape dilations;
@@ -18,6 +18,6 @@ struct Window {
 
 // The window of `node` over an input of these spatial sizes. `kernel` is used where the node has no kernel_shape.
 // Throws InvalidInput on attributes of the wrong number or value, or a window larger than its padded input.
-Window WindowOf(const Node& node, const Shape& spatial, const Shape& kernel);
+SlidingWindow WindowOf(const Node& node, const Shape& spatial, const Shape& kernel);
 
 }  // namespace millrace
