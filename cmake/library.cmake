@@ -11,7 +11,7 @@ target_include_directories(millrace_library INTERFACE $<BUILD_INTERFACE:${PROJEC
                                                       $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
                                                       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(millrace_library PRIVATE DNNL::dnnl onnx onnx_proto PkgConfig::hwloc metis fmt::fmt
-                                               nlohmann_json::nlohmann_json Threads::Threads ${CMAKE_DL_LIBS})
+                                               nlohmann_json::nlohmann_json ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
 if(NOT MILLRACE_INSTALL)
   return()
 endif()

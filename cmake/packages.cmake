@@ -25,7 +25,7 @@ set(CPACK_COMPONENT_COMMAND_DESCRIPTION
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libmillrace-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS
-    "libdnnl-dev, libfmt-dev, libhwloc-dev, libmetis-dev, libonnx-dev, libprotobuf-dev, nlohmann-json3-dev, ocl-icd-opencl-dev, pkg-config, protobuf-compiler")
+    "libdnnl-dev, libfmt-dev, libhwloc-dev, libmetis-dev, libonnx-dev, libprotobuf-dev, nlohmann-json3-dev, ocl-icd-opencl-dev, pkg-config, protobuf-compiler, zlib1g-dev")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS millrace)
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION
     "${CPACK_PACKAGE_DESCRIPTION}\n.\nThis package has the headers and the static library.")

@@ -13,8 +13,10 @@
 #include "command_line/limits.h"
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
+#include "millrace/formats/atomic_file.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
+#include "millrace/report/compare_html.h"
 #include "millrace/report/explanation.h"
 #include "millrace/report/plan_difference.h"
 #include "millrace/report/readable.h"
@@ -28,6 +30,7 @@ struct CompareOptions {
   std::string graph;
   std::string machine;
   std::string plan, with;
+  std::string html;
   std::optional<Proxy> proxy;
   std::size_t top = 10;
 };
@@ -134,6 +137,20 @@ void PrintAsText(const Comparison& comparison, std::size_t top) {
   if (difference.moved.size() > top) Print("{} more such moves; --json has them all\n", difference.moved.size() - top);
 }
 
+void WritePage(const Comparison& comparison, const std::string& path) {
+  const auto candidate = [](const PlanRecord& record) {
+    Candidate one;
+    one.plan = record.plan;
+    one.method = record.method.empty() ? "unknown method" : record.method;
+    one.proxy_seconds = record.proxy_seconds;
+    one.target_seconds = record.target_seconds;
+    return one;
+  };
+  const Candidate plan = candidate(comparison.a.record), with = candidate(comparison.b.record);
+  WriteFileAtomically(path, CompareHtml({comparison.graph, comparison.a.record.machine, plan, with,
+                                         comparison.a.record.proxy, comparison.difference}));
+}
+
 int Compare(const CommandLine& line, const CompareOptions& options) {
   const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
   PlanReading reading;
@@ -150,11 +167,13 @@ int Compare(const CommandLine& line, const CompareOptions& options) {
   Side b = SideOf(loaded.graph, std::move(second));
   PlanDifference difference = DifferenceOf(loaded.graph, a.record.plan, b.record.plan, b.costed);
   const Comparison comparison{loaded.graph, std::move(a), std::move(b), std::move(difference)};
+  if (!options.html.empty()) WritePage(comparison, options.html);
   if (line.common.json) {
     PrintAsJson(comparison);
-  } else {
-    PrintAsText(comparison, options.top);
+    return 0;
   }
+  PrintAsText(comparison, options.top);
+  if (!options.html.empty()) Print("\npage written to {}\n", options.html);
   return 0;
 }
 
@@ -168,6 +187,7 @@ void AddCompare(CommandLine& line) {
   verb->add_option("--plan", options->plan, "Plan file, or an .onnx that carries a plan")->required();
   verb->add_option("--with", options->with, "The other plan")->required();
   verb->add_option("--machine", options->machine, "Machine file or preset, in place of the one the plans name");
+  verb->add_option("--html", options->html, "Also write a page here: both plans side by side, and what moved");
   verb->add_option("--top", options->top, "Moves to tell of, at most")->check(WholeFrom(0, 10000));
   AddProxyOption(*verb, options->proxy);
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -11,8 +12,11 @@
 #include "millrace/formats/json_value.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
+#include "millrace/inspect_kept.h"
+#include "millrace/machine/preset.h"
 #include "millrace/plan/hash.h"
 #include "millrace/report/readable.h"
+#include "millrace/scratch_folder.h"
 #include "millrace/verb.h"
 
 namespace millrace::cli {
@@ -176,8 +180,12 @@ void PrintGraph(const Json& facts) {
         Amount(number("weight_bytes"), "B"), Amount(number("tensor_bytes"), "B"),
         facts["graph_hash"].get<std::string>());
   const double longest = number("critical_path_work");
-  Print("  work {:.6g} {}, along the critical path {:.6g} (parallelism {:.3g}); {} levels, the widest of {} ops\n",
-        number("work"), facts["work_unit"].get<std::string>(), longest, longest > 0 ? number("work") / longest : 1.0,
+  const std::string unit = facts["work_unit"].get<std::string>();
+  const auto work = [&unit](double amount) {
+    return unit == "seconds" ? ReadableSeconds(amount) : Amount(amount, unit.c_str());
+  };
+  Print("  work {}, along the critical path {} (parallelism {:.3g}); {} levels, the widest of {} ops\n",
+        work(number("work")), work(longest), longest > 0 ? number("work") / longest : 1.0,
         facts["critical_path_ops"].get<int>(), facts["widest_level_ops"].get<int>());
   if (!facts["device_kinds"].empty()) {
     const auto kinds = facts["device_kinds"].get<std::vector<std::string>>();
@@ -294,25 +302,36 @@ void PrintPlan(const Json& facts) {
   }
 }
 
-JsonKind KindOfFile(const std::string& path) {
-  if (path.ends_with(".onnx") || path.ends_with(".gguf")) return JsonKind::kGraph;
-  const std::string text = ReadWholeFile(path);
+// Models are large; their ending tells what they are, and they are read from the file itself.
+bool ReadByPath(const std::string& path) { return path.ends_with(".onnx") || path.ends_with(".gguf"); }
+
+// Of what is no file that Millrace keeps.
+JsonKind KindOfFile(const std::string& path, const std::string& text) {
+  if (ReadByPath(path)) return JsonKind::kGraph;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string::npos && text[first] == '{' ? KindOfJson(text) : JsonKind::kGraph;
 }
 
-int Inspect(const CommandLine& line, const std::string& path) {
-  const JsonKind kind = KindOfFile(path);
+int ShowMachine(bool json, const Machine& machine) {
+  const Json facts = DescribeMachine(machine);
+  json ? PrintJson(facts) : PrintMachine(machine, facts);
+  return 0;
+}
+
+int InspectFile(const CommandLine& line, const std::string& path) {
   const bool json = line.common.json;
+  const std::string text = ReadByPath(path) ? "" : ReadWholeFile(path);
+  const JsonKind kind = KindOfFile(path, text);
+  std::optional<KeptKind> kept = KindOfKept(text);
+  if (path.ends_with(".safetensors")) kept = KeptKind::kWeights;
+  if (kept) {
+    InspectKept(line, *kept, path, text);
+    return 0;
+  }
   try {
-    if (kind == JsonKind::kMachine) {
-      const Machine machine = ParseMachineJson(ReadWholeFile(path));
-      const Json facts = DescribeMachine(machine);
-      json ? PrintJson(facts) : PrintMachine(machine, facts);
-      return 0;
-    }
+    if (kind == JsonKind::kMachine) return ShowMachine(json, ParseMachineJson(text));
     if (kind == JsonKind::kPlan) {
-      const Json facts = DescribePlan(ParsePlanJson(ReadWholeFile(path)));
+      const Json facts = DescribePlan(ParsePlanJson(text));
       json ? PrintJson(facts) : PrintPlan(facts);
       return 0;
     }
@@ -325,13 +344,50 @@ int Inspect(const CommandLine& line, const std::string& path) {
   return 0;
 }
 
+// What comes is kept in a file while it is looked at, since models refer to files beside them and are read in a child.
+int InspectInput(const CommandLine& line) {
+  const std::string content = ReadWholeFile("/dev/stdin");
+  const ScratchFolder folder("inspect");
+  std::filesystem::create_directories(folder.path());
+  const std::string_view beginning = std::string_view(content).substr(0, 64);
+  const bool binary =
+      !KindOfKept(content) && std::any_of(beginning.begin(), beginning.end(), [](char c) { return c >= 0 && c < 9; });
+  const char* const name = content.starts_with("GGUF") ? "/input.gguf" : binary ? "/input.onnx" : "/input";
+  const std::string path = folder.path() + name;
+  WriteFileAtomically(path, content);
+  try {
+    return InspectFile(line, path);
+  } catch (const InvalidInput& error) {
+    std::string complaint = error.what();
+    for (std::size_t at = complaint.find(path); at != std::string::npos; at = complaint.find(path))
+      complaint.replace(at, path.size(), "standard input");
+    throw InvalidInput(complaint);
+  }
+}
+
+int Inspect(const CommandLine& line, const std::string& words) {
+  if (words == "-") return InspectInput(line);
+  if (const std::optional<Machine> preset = MachinePreset(words)) return ShowMachine(line.common.json, *preset);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(words, ignored)) {
+    InspectResultFolder(line, words);
+    return 0;
+  }
+  return InspectFile(line, words);
+}
+
 }  // namespace
 
 void AddInspect(CommandLine& line) {
   const auto path = std::make_shared<std::string>();
-  CLI::App* verb = AddVerb(line, "inspect", "Give a readable account of a graph, machine or plan file",
-                           [&line, path] { return Inspect(line, *path); });
-  verb->add_option("FILE", *path, "Any file Millrace reads")->required();
+  CLI::App* verb =
+      AddVerb(line, "inspect", "Give a readable account of any file: graph, model, machine, plan, result, ...",
+              [&line, path] { return Inspect(line, *path); });
+  verb->add_option(
+          "FILE", *path,
+          "Any file Millrace reads or keeps (graph, model, machine, plan, weights, records.jsonl, profile cache, "
+          "result.json), a machine preset, optimize's output folder, or - for standard input")
+      ->required();
 }
 
 }  // namespace millrace::cli

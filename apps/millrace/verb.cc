@@ -84,6 +84,7 @@ void AddVerbs(CommandLine& line) {
   AddManual(line);
   AddMeasure(line);
   AddOptimize(line);
+  AddReport(line);
   AddRun(line);
   AddSchedule(line);
   AddSimulate(line);

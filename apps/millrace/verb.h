@@ -55,6 +55,7 @@ void AddMachine(CommandLine& line);
 void AddManual(CommandLine& line);
 void AddMeasure(CommandLine& line);
 void AddOptimize(CommandLine& line);
+void AddReport(CommandLine& line);
 void AddRun(CommandLine& line);
 void AddSchedule(CommandLine& line);
 void AddSimulate(CommandLine& line);

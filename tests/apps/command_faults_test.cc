@@ -39,7 +39,7 @@ class CommandFaults : public Command {
   // Every verb, and every experiment of bench.
   std::vector<std::string> AllVerbs() const {
     std::vector<std::string> verbs = {"convert", "generate", "inspect",  "machine", "measure", "optimize",
-                                      "run",     "schedule", "simulate", "bench",   "explain", "compare"};
+                                      "run",     "schedule", "simulate", "bench",   "explain", "compare",  "report"};
     const Json listed = Do("bench --json").json();
     for (const Json& experiment : listed["experiments"])
       verbs.push_back("bench " + experiment["name"].get<std::string>());

@@ -3,46 +3,23 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <regex>
-
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/heuristics/list_schedulers.h"
 #include "millrace/machine/preset.h"
-#include "millrace/optimize/planners.h"
 #include "millrace/workloads/random_graph.h"
+#include "report/browser.h"
+#include "report/sample_result.h"
 
 namespace millrace {
 namespace {
 
+using testing::Browse;
+using testing::Browsed;
+using testing::Count;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-OptimizeResult SmallResult(const std::string& op_name) {
-  RandomGraphOptions options;
-  options.ops = 40;
-  options.seed = 3;
-  GraphData data = MakeRandomGraph("layered", options).data();
-  data.name = "small & <layered>";
-  data.ops[0].name = op_name;
-  LoadedGraph loaded;
-  loaded.graph = ComputationGraph(std::move(data));
-  OptimizeOptions optimize;
-  optimize.target = "sim:noise";
-  optimize.samples = 32;
-  optimize.iterations = 2000;
-  return Optimize(loaded, *MachinePreset("homogeneous:3"), MakePlannerRegistry(), optimize, [](const OptimizeStep&) {});
-}
-
-std::size_t Count(const std::string& text, const std::string& pattern) {
-  const std::regex regex(pattern);
-  return static_cast<std::size_t>(
-      std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
-}
+using testing::SmallResult;
 
 TEST(ReportHtml, ShowsEveryPlanEveryCandidateAndEveryGroup) {
   const OptimizeResult result = SmallResult("first");
@@ -50,8 +27,8 @@ TEST(ReportHtml, ShowsEveryPlanEveryCandidateAndEveryGroup) {
   EXPECT_EQ(Count(page, "class=\"gantt-plan\""), 1 + result.baselines.size());
   EXPECT_EQ(Count(page, "<circle class=\"point"), result.candidates.size());
   EXPECT_EQ(Count(page, "class=\"point winner\""), 1U);
-  for (const char* section : {"summary", "timelines", "candidates", "types", "devices", "groups"}) {
-    EXPECT_THAT(page, HasSubstr("<section id=\"" + std::string(section) + "\">"));
+  for (const char* section : {"summary", "timelines", "candidates", "types", "devices", "groups", "words"}) {
+    EXPECT_THAT(page, HasSubstr("<section id=\"" + std::string(section) + "\""));
   }
 }
 
@@ -121,34 +98,18 @@ TEST(ReportHtml, EscapesEveryTextOfAResult) {
                                 place));
 }
 
-struct Browsed {
-  std::string document;  // as it stands after the scripts ran
-  std::string console;
-};
-
-// Opens the page in headless Chromium.
-Browsed Browse(const std::string& page) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("millrace_report_" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "report.html") << page;
-  const std::string command =
-      "chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir='" +
-      (folder / "profile").string() + "' --enable-logging=stderr --virtual-time-budget=2000 --dump-dom 'file://" +
-      (folder / "report.html").string() + "' 2>'" + (folder / "console").string() + "'";
-  Browsed browsed;
-  std::FILE* const pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return browsed;
-  std::array<char, 4096> chunk;
-  std::size_t got = 0;
-  while ((got = std::fread(chunk.data(), 1, chunk.size(), pipe)) > 0) browsed.document.append(chunk.data(), got);
-  EXPECT_EQ(::pclose(pipe), 0) << "chromium is one of the packages script/bootstrap --test installs";
-  std::ifstream console(folder / "console");
-  for (std::string line; std::getline(console, line);) {
-    if (line.find("CONSOLE") != std::string::npos) browsed.console += line + "\n";
-  }
-  std::filesystem::remove_all(folder);
-  return browsed;
+TEST(ReportHtml, LetsNoTextOfAResultBecomeMarkupInABrowser) {
+  OptimizeResult result = HostileResult();
+  GraphData data = result.graph.data();
+  data.ops[1].name = "line\nbreak\x1b[31m\xff" + std::string(100'000, 'n');
+  result.graph = ComputationGraph(std::move(data));
+  const std::string page = ReportHtml(result);
+  EXPECT_LT(page.size(), 500'000U);
+  const Browsed browsed = Browse(page, R"js(
+    for (const row of document.querySelectorAll("#groups tbody button")) row.click();
+    return document.querySelectorAll("[onclick], b:not(.facts b):not(.verdict b)").length;)js");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.document, HasSubstr("data-seen=\"0\""));
 }
 
 TEST(ReportHtml, LoadsInABrowserWithItsMarksAndWithoutAScriptError) {
@@ -156,23 +117,127 @@ TEST(ReportHtml, LoadsInABrowserWithItsMarksAndWithoutAScriptError) {
   const Browsed browsed = Browse(ReportHtml(result));
   EXPECT_EQ(browsed.console, "");
   EXPECT_THAT(browsed.document, HasSubstr("data-scripts=\"done\""));
-  EXPECT_EQ(Count(browsed.document, "class=\"gantt-plan\""), 1 + result.baselines.size());
+  EXPECT_EQ(Count(browsed.document, "class=\"gantt-plan\""), 2U) << "the best plan, and the one it has to beat";
   EXPECT_EQ(Count(browsed.document, "<circle class=\"point"), result.candidates.size());
-  EXPECT_GE(Count(browsed.document, "<rect class=\"bar"), result.best.plan.groups.size());
+  EXPECT_EQ(Count(browsed.document, "<canvas"), 2U);
 }
 
 TEST(ReportHtml, FiltersTheTableOfGroupsAsTheReaderTypes) {
-  const OptimizeResult result = SmallResult("a very special op");
-  std::string page = ReportHtml(result);
-  const std::string typing =
-      "<script>document.getElementById('filter').value='very "
-      "SPECIAL';document.getElementById('filter').dispatchEvent(new Event('input'));"
-      "document.body.dataset.shown=[...document.querySelectorAll('#groups tbody "
-      "tr')].filter(r=>!r.hidden).length</script>";
-  page.insert(page.rfind("</body>"), typing);
-  const Browsed browsed = Browse(page);
+  const Browsed browsed = Browse(ReportHtml(SmallResult("a very special op")), R"js(
+    document.getElementById("filter").value = "very SPECIAL";
+    document.getElementById("filter").dispatchEvent(new Event("input"));
+    return [...document.querySelectorAll("#groups tbody tr")].filter((row) => !row.hidden).length;)js");
   EXPECT_EQ(browsed.console, "");
-  EXPECT_THAT(browsed.document, HasSubstr("data-shown=\"1\""));
+  EXPECT_THAT(browsed.document, HasSubstr("data-seen=\"1\""));
+}
+
+// A click in the middle of where the op runs, which the table of groups tells in the same words.
+TEST(ReportHtml, TellsOfTheOpThatIsClicked) {
+  const Browsed browsed = Browse(ReportHtml(SmallResult("a very special op")), R"js(
+    document.getElementById("filter").value = "very special";
+    document.getElementById("filter").dispatchEvent(new Event("input"));
+    document.querySelector("#groups tbody button").click();
+    const area = document.querySelector(".area"), details = document.getElementById("details");
+    const first = details.textContent;
+    area.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true}));
+    const second = details.textContent;
+    area.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft", bubbles: true}));
+    const box = area.getBoundingClientRect();
+    const at = {clientX: box.left + 2, clientY: box.top + 8, bubbles: true, pointerId: 1};
+    area.dispatchEvent(new PointerEvent("pointerdown", at));
+    area.dispatchEvent(new PointerEvent("pointerup", at));
+    return [first.includes("a very special op"), first.includes("How long it takes on each device"), second !== first,
+            details.textContent.includes("from 0 s")].join();)js");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.document, HasSubstr("data-seen=\"true,true,true,true\""));
+}
+
+TEST(ReportHtml, ShowsAnotherPlanMemoryAndACloserLookWhenAsked) {
+  const OptimizeResult result = SmallResult("first");
+  const Browsed browsed = Browse(ReportHtml(result), R"js(
+    const pause = () => new Promise((go) => setTimeout(go, 100));
+    const [first, second] = document.querySelectorAll("#view select");
+    first.value = 1;
+    first.dispatchEvent(new Event("change"));
+    second.value = -1;
+    second.dispatchEvent(new Event("change"));
+    await pause();
+    const plans = [...document.querySelectorAll(".gantt-plan")].map((plan) => plan.dataset.plan).join();
+    const height = document.querySelector("canvas").height;
+    [...document.querySelectorAll("#view input")].pop().click();
+    await pause();
+    const higher = document.querySelector("canvas").height > height;
+    const canvas = document.querySelector("canvas"), before = canvas.toDataURL();
+    document.querySelector("button[aria-label='zoom in']").click();
+    await pause();
+    return [plans, higher, canvas.toDataURL() !== before].join();)js");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.document, HasSubstr("data-seen=\"" + result.baselines[0].name + ",true,true\""));
+}
+
+TEST(ReportHtml, IsReachedFromTheKeyboardAndHasANameForEveryControl) {
+  const Browsed browsed = Browse(ReportHtml(SmallResult("first")), R"js(
+    const controls = [...document.querySelectorAll("button, select, input, [tabindex='0']")];
+    const nameless = controls.filter((one) => !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length));
+    const tables = [...document.querySelectorAll("table")].filter((table) => !table.querySelector("th"));
+    const images = [...document.querySelectorAll("[role=img]")].filter((image) => !image.getAttribute("aria-label"));
+    return [nameless.length, tables.length, images.length, controls.every((one) => one.tabIndex >= 0)].join();)js");
+  EXPECT_THAT(browsed.document, HasSubstr("data-seen=\"0,0,0,true\""));
+}
+
+TEST(ReportHtml, StaysLegibleAndInsideOfANarrowWindow) {
+  const Browsed browsed = Browse(ReportHtml(SmallResult("first")), R"js(
+    const texts = [...document.querySelectorAll("main *")].filter((one) => one.childNodes.length && one.getClientRects().length &&
+      [...one.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim()));
+    const scale = (one) => one.ownerSVGElement ? one.ownerSVGElement.getScreenCTM().a : 1;
+    const smallest = Math.min(...texts.map((one) => parseFloat(getComputedStyle(one).fontSize) * scale(one)));
+    return [smallest >= 11, document.documentElement.scrollWidth <= window.innerWidth].join();)js",
+                                 "--window-size=500,900");
+  EXPECT_THAT(browsed.document, HasSubstr("data-seen=\"true,true\""));
+}
+
+TEST(ReportHtml, StaysSmallHoweverLargeThePlanIs) {
+  RandomGraphOptions options;
+  options.ops = 80000;
+  options.seed = 5;
+  OptimizeResult result;
+  result.graph = MakeRandomGraph("layered", options);
+  result.graph_hash = "0123456789abcdef";
+  result.machine = *MachinePreset("p100x8");
+  result.proxy = Proxy::kContended;
+  result.target = "sim:contention";
+  const CostedGraph costed =
+      MakeCostedGraph(*MakeAnalyticCostModel(result.graph, result.machine, result.proxy), SingleOpGroups(result.graph));
+  const Assignment assignment = ScheduleHeft(costed, PartialSchedule::Gaps::kFill).assignment;
+  result.best.plan = {costed.groups, assignment.placement, assignment.sequence};
+  result.best.method = "heft";
+  for (const char* name : {"sequential", "heft", "expert"}) result.baselines.push_back({name, "", result.best, {0, 0}});
+  const std::string page = ReportHtml(result);
+  EXPECT_LT(page.size(), 2'000'000U);
+  EXPECT_THAT(page, HasSubstr("id=\"data-plan-0\""));
+}
+
+TEST(ReportHtml, NamesOneWinnerEverywhereAndKeepsTheChallenger) {
+  OptimizeResult result = SmallResult("first");
+  // The fastest baseline wins in the end over what was chosen before.
+  BaselineResult& heft = result.baselines.back();
+  Candidate chosen = result.best;
+  chosen.method = "chosen before";
+  std::swap(chosen.plan.placement[0], chosen.plan.placement[1]);
+  chosen.times = {0.5, 0.5};
+  chosen.target_seconds = 0.5;
+  heft.candidate.target_seconds = 0.25;
+  heft.candidate.times = {0.25, 0.25};
+  result.best = heft.candidate;
+  result.challenger = Challenger{chosen, {1.9, 2.1}};
+  for (Candidate& candidate : result.candidates) {
+    if (candidate.plan == result.best.plan) candidate.target_seconds = 0.25;
+  }
+  const std::string page = ReportHtml(result);
+  EXPECT_THAT(page, HasSubstr("250.000 ms <small>No plan beat <b>" + heft.name + "</b>"));
+  EXPECT_THAT(page,
+              HasSubstr("The plan of chosen before, chosen before, takes 500.000 ms: 1.90 to 2.10 times as long"));
+  EXPECT_THAT(page, HasSubstr(">challenger</th>"));
 }
 
 }  // namespace

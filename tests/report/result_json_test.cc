@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "millrace/machine/preset.h"
 #include "millrace/optimize/planners.h"
-#include "millrace/report/gantt.h"
+#include "millrace/report/axis.h"
 #include "millrace/report/readable.h"
 #include "millrace/report/text.h"
 #include "millrace/report/trace.h"
@@ -67,6 +69,17 @@ TEST(TraceJson, DrawsEveryGroupOnceOnItsUnitInMicroseconds) {
     last = std::max(last, event["ts"].get<double>() + event["dur"].get<double>());
   }
   EXPECT_EQ(slices, Result().best.plan.groups.size());
+  std::set<std::string> counters, processes;
+  double most = 0;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["name"] == "process_name") processes.insert(event["args"]["name"].get<std::string>());
+    if (event["ph"] != "C" || event["pid"] != 0) continue;
+    counters.insert(event["name"].get<std::string>());
+    most = std::max(most, event["args"]["bytes"].get<double>());
+  }
+  EXPECT_EQ(counters.size(), accounts[0].memory.size());
+  EXPECT_EQ(most, *std::max_element(accounts[0].peak_memory.begin(), accounts[0].peak_memory.end()));
+  EXPECT_EQ(processes.count("best (" + Result().best.method + "), on the target"), 1U);
   EXPECT_NEAR(last, 1e6 * accounts[0].timeline.makespan, 1e-3);
 }
 
@@ -93,6 +106,20 @@ TEST(AxisTicks, AreRoundAndWithinTheAxis) {
     EXPECT_LE(tick, 0.0655);
   }
   EXPECT_EQ(RoundSeconds(0.02), "20 ms");
+}
+
+TEST(AxisTicks, ArePowersOfTenWhereTheAxisIsLogarithmic) {
+  EXPECT_EQ(LogarithmicTicks(1, 9999), (std::vector<double>{1, 10, 100, 1000}));
+  EXPECT_EQ(LogarithmicTicks(1.5, 25), (std::vector<double>{2, 5, 10, 20}));
+  EXPECT_LE(LogarithmicTicks(1e-9, 1e9).size(), 7U);
+}
+
+TEST(Axis, KeepsSmallNumbersApartBesideAnOutlier) {
+  const Axis axis = AxisAround(1, 1000, 0, 100, true);
+  EXPECT_GT(axis.At(2) - axis.At(1), 8);
+  EXPECT_GT(axis.At(1), 0);
+  EXPECT_LT(axis.At(1000), 100);
+  EXPECT_NEAR(axis.At(100) - axis.At(10), axis.At(10) - axis.At(1), 1e-9);
 }
 
 }  // namespace

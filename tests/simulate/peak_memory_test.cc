@@ -80,5 +80,22 @@ TEST(PeakMemory, FitsAtExactlyTheCapacityAndNotOneByteBelow) {
   }
 }
 
+TEST(MemoryOverTime, TellsWhatIsHeldFromEveryMomentOn) {
+  GraphData data;
+  data.ops.resize(3);
+  for (Op& op : data.ops) op.seconds.everywhere = 1;
+  data.ops[1].weight_bytes = 100;
+  data.tensors = {{"a", 0, {1}, 10, false}, {"b", 1, {2}, 20, false}, {"c", 2, {}, 30, false}};
+  const ComputationGraph graph(std::move(data));
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, TwoDevices()), SingleOpGroups(graph));
+  const Assignment assignment{{0, 0, 0}, {0, 1, 2}};
+  const std::vector<MemoryUse> uses = MemoryOverTime(costed, assignment, MakeTimeline(costed, assignment));
+  ASSERT_EQ(uses.size(), 2U);
+  EXPECT_THAT(uses[0].times, ::testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(uses[0].bytes, ::testing::ElementsAre(110, 130, 150, 100));
+  EXPECT_THAT(uses[1].times, ::testing::ElementsAre(0));
+  EXPECT_THAT(uses[1].bytes, ::testing::ElementsAre(0));
+}
+
 }  // namespace
 }  // namespace millrace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "millrace/plan/plan.h"
+#include "millrace/simulate/timeline.h"
 
 // A plan on its way through the pipeline: proposed, priced by the proxy, perhaps measured. Seconds.
 namespace millrace {
@@ -22,6 +23,7 @@ struct Candidate {
   std::optional<double> target_seconds;  // their median; absent: never measured, or failed
   bool disturbed = false;                // other processes took our processors meanwhile
   std::string failure;                   // why measuring failed; empty if it did not
+  std::optional<Timeline> measured;      // of one run, where the target can tell when each group ran
 };
 
 }  // namespace millrace

@@ -11,8 +11,21 @@
 #include "millrace/target/statistics.h"
 
 namespace millrace {
+namespace {
+
+// Of times of `slower` / times of `best`; both 0 where either has none.
+std::pair<double, double> RatioInterval(const Candidate& slower, const Candidate& best) {
+  if (slower.times.empty() || best.times.empty()) return {0, 0};
+  RatioOptions options;
+  options.paired = slower.times.size() == best.times.size();
+  const Interval interval = RatioOfMedians(slower.times, best.times, options);
+  return {interval.low, interval.high};
+}
+
+}  // namespace
 
 void YieldToFasterBaseline(OptimizeResult& result) {
+  const Candidate chosen = result.best;
   for (const BaselineResult& baseline : result.baselines) {
     if (!baseline.candidate.target_seconds || !result.best.target_seconds) continue;
     if (JudgedSeconds(baseline.candidate, result.robust) < JudgedSeconds(result.best, result.robust)) {
@@ -21,12 +34,22 @@ void YieldToFasterBaseline(OptimizeResult& result) {
       result.best.method = method;
     }
   }
-  for (BaselineResult& baseline : result.baselines) {
-    if (baseline.candidate.times.empty() || result.best.times.empty()) continue;
-    RatioOptions options;
-    options.paired = baseline.candidate.times.size() == result.best.times.size();
-    const Interval interval = RatioOfMedians(baseline.candidate.times, result.best.times, options);
-    baseline.ratio = {interval.low, interval.high};
+  for (BaselineResult& baseline : result.baselines) baseline.ratio = RatioInterval(baseline.candidate, result.best);
+  if (chosen.plan != result.best.plan) result.challenger = Challenger{chosen, RatioInterval(chosen, result.best)};
+}
+
+void KeepFinalTimes(OptimizeResult& result) {
+  std::vector<const Candidate*> compared{&result.best};
+  if (result.challenger) compared.push_back(&result.challenger->candidate);
+  for (const BaselineResult& baseline : result.baselines) compared.push_back(&baseline.candidate);
+  for (Candidate& candidate : result.candidates) {
+    const auto final = std::find_if(compared.begin(), compared.end(), [&candidate](const Candidate* other) {
+      return other->target_seconds && other->plan == candidate.plan;
+    });
+    if (final == compared.end()) continue;
+    candidate.times = (*final)->times;
+    candidate.target_seconds = (*final)->target_seconds;
+    candidate.disturbed = (*final)->disturbed;
   }
 }
 

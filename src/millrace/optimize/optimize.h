@@ -59,6 +59,12 @@ struct BaselineResult {
   std::pair<double, double> ratio;  // 95 % interval of baseline / best; both 0 where either has no time
 };
 
+// The plan that was chosen, where a baseline turned out faster when both were measured again.
+struct Challenger {
+  Candidate candidate;
+  std::pair<double, double> ratio;  // 95 % interval of challenger / best; both 0 where either has no time
+};
+
 struct OptimizeResult {
   ComputationGraph graph;  // with measured times, where profiled: what the proxy saw
   std::string graph_hash;
@@ -69,7 +75,9 @@ struct OptimizeResult {
   bool robust = false;
   Candidate best;  // times and target_seconds of the final comparison
   std::vector<BaselineResult> baselines;
-  std::vector<Candidate> candidates;  // every plan that went to the target, best proxy first
+  std::optional<Challenger> challenger;
+  std::vector<Candidate> candidates;  // every plan that went to the target, best proxy first; those of the final
+                                      // comparison with its times
   int recalled = 0;                   // of those, times known from the records of an earlier run
   std::int64_t proposed = 0;          // plans proposed by all planners
   std::int64_t infeasible = 0;        // of those that were looked at, plans over memory

@@ -409,6 +409,7 @@ OptimizeResult Pipeline::Finish() {
   for (BaselineResult& baseline : result_.baselines) FindFragility(baseline.candidate);
   FindFragility(result_.best);
   YieldToFasterBaseline(result_);
+  KeepFinalTimes(result_);
   JudgeProxy(result_);
   JudgePayback(result_);
   const CostedGraph costed = MakeCostedGraph(*proxy_, result_.best.plan.groups);

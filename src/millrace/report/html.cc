@@ -6,44 +6,47 @@
 #include <algorithm>
 #include <iterator>
 
-#include "millrace/plan/hash.h"
 #include "millrace/report/account.h"
-#include "millrace/report/gantt.h"
+#include "millrace/report/html_text.h"
+#include "millrace/report/page.h"
 #include "millrace/report/readable.h"
 #include "millrace/report/scatter.h"
-#include "millrace/report/style.h"
+#include "millrace/report/type_colours.h"
 #include "millrace/simulate/bounds.h"
 
 namespace millrace {
 namespace {
 
-constexpr std::size_t kGroupsListed = 3000;
+constexpr std::size_t kGroupsListed = 300;
+constexpr std::size_t kCandidatesListed = 200;
+constexpr std::size_t kTypesListed = 60;
 constexpr double kLeastWin = 1.005;  // what is told as 1.01 times
 
 std::string SecondsOrDash(const std::optional<double>& seconds) { return seconds ? ReadableSeconds(*seconds) : "-"; }
 
-double Least(const std::vector<double>& times) {
-  return times.empty() ? 0.0 : *std::min_element(times.begin(), times.end());
+std::string LeastOrDash(const std::vector<double>& times) {
+  return times.empty() ? "-" : ReadableSeconds(*std::min_element(times.begin(), times.end()));
+}
+
+std::string MeasuredOrFailure(const Candidate& candidate) {
+  return candidate.failure.empty() ? SecondsOrDash(candidate.target_seconds) : HtmlText(candidate.failure);
 }
 
 class Page {
  public:
-  explicit Page(const OptimizeResult& result)
-      : result_(result), accounts_(AccountsOf(result)), colours_(ColourClasses(accounts_)) {}
+  explicit Page(const OptimizeResult& result) : result_(result), accounts_(AccountsOf(result)), colours_(accounts_) {}
 
   std::string Write() {
-    const std::string title = HtmlText(result_.graph.name().empty() ? "plan" : result_.graph.name());
-    Put("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-        "content=\"width=device-width,initial-scale=1\"><title>Millrace: "
-        "{}</title><style>{}</style></head><body><main>",
-        title, kReportStyle);
-    Summary(title);
-    Timelines();
+    const std::string title = result_.graph.name().empty() ? "plan" : result_.graph.name();
+    html_ = PageBegin(title);
+    Summary(HtmlText(title));
+    html_ += TimelinesHtml("Timelines", result_.graph, result_.machine, accounts_, colours_, 0, SecondShown());
+    html_ += DevicesHtml(result_.machine, DevicesOf());
     Candidates();
     Types();
-    Devices();
     Groups();
-    Put("</main><script>{}</script></body></html>\n", kReportScript);
+    Words();
+    html_ += PageEnd();
     return std::move(html_);
   }
 
@@ -53,19 +56,37 @@ class Page {
     fmt::format_to(std::back_inserter(html_), format, std::forward<Arguments>(arguments)...);
   }
 
-  // The fastest plan one gets without planning.
-  const BaselineResult* Rival() const {
-    const BaselineResult* rival = nullptr;
-    for (const BaselineResult& baseline : result_.baselines) {
-      if (!baseline.candidate.target_seconds) continue;
-      if (rival == nullptr || *baseline.candidate.target_seconds < *rival->candidate.target_seconds) rival = &baseline;
+  // The fastest plan one gets without planning; -1: none was measured.
+  int Rival() const {
+    int rival = -1;
+    for (std::size_t i = 0; i < result_.baselines.size(); ++i) {
+      const std::optional<double>& seconds = result_.baselines[i].candidate.target_seconds;
+      if (!seconds) continue;
+      if (rival < 0 || *seconds < *result_.baselines[static_cast<std::size_t>(rival)].candidate.target_seconds)
+        rival = static_cast<int>(i);
     }
     return rival;
   }
 
+  // What stands beside the best plan at first: how it was measured, else the plan it has to beat, or that has to beat it.
+  int SecondShown() const {
+    const auto is = [](const char* what) { return [what](const PlanAccount& a) { return a.name == what; }; };
+    const auto measured = std::find_if(accounts_.begin() + 1, accounts_.end(), is("best"));
+    if (measured != accounts_.end()) return static_cast<int>(measured - accounts_.begin());
+    const auto challenger = std::find_if(accounts_.begin(), accounts_.end(), is("challenger"));
+    if (challenger != accounts_.end()) return static_cast<int>(challenger - accounts_.begin());
+    return Rival() < 0 ? -1 : Rival() + 1;
+  }
+
+  std::vector<const PlanAccount*> DevicesOf() const {
+    std::vector<const PlanAccount*> shown{&accounts_.front()};
+    if (SecondShown() > 0) shown.push_back(&accounts_[static_cast<std::size_t>(SecondShown())]);
+    return shown;
+  }
+
   void Verdict() {
-    const BaselineResult* rival = Rival();
-    if (rival == nullptr || !result_.best.target_seconds) return;
+    if (Rival() < 0 || !result_.best.target_seconds) return;
+    const BaselineResult& rival = result_.baselines[static_cast<std::size_t>(Rival())];
     const std::string best = ReadableSeconds(*result_.best.target_seconds);
     if (result_.target_indifferent) {
       Put("<p class=\"verdict even\">{} <small>Every plan that was measured takes the same time: the target makes no "
@@ -73,157 +94,177 @@ class Page {
           best);
       return;
     }
-    if (rival->candidate.plan == result_.best.plan) {
-      Put("<p class=\"verdict even\">{} <small>No plan beat <b>{}</b> on this target; it is the answer.</small></p>",
-          best, HtmlText(rival->name));
+    if (rival.candidate.plan == result_.best.plan) {
+      Put("<p class=\"verdict even\">{} <small>No plan beat <b>{}</b> on this target; it is the answer.", best,
+          HtmlText(rival.name));
+      if (result_.challenger && result_.challenger->candidate.target_seconds) {
+        const Challenger& challenger = *result_.challenger;
+        Put(" The plan of {}, chosen before, takes {}", HtmlText(challenger.candidate.method),
+            ReadableSeconds(*challenger.candidate.target_seconds));
+        if (challenger.ratio.second > 0)
+          Put(": {} to {} times as long, with 95 % confidence", ReadableNumber(challenger.ratio.first, 2),
+              ReadableNumber(challenger.ratio.second, 2));
+        Put(".");
+      }
+      Put("</small></p>");
       return;
     }
-    const bool timed = rival->ratio.second > 0 && result_.best.times.size() > 1;
-    const double ratio = *rival->candidate.target_seconds / *result_.best.target_seconds;
-    const bool won = ratio >= kLeastWin && (!timed || rival->ratio.first > 1);
-    Put("<p class=\"verdict{}\">{}&times; <small>as fast as <b>{}</b>, the fastest of the usual ways ({} against "
-        "{}",
-        won ? "" : " even", ReadableNumber(ratio, 2), HtmlText(rival->name), best,
-        ReadableSeconds(*rival->candidate.target_seconds));
+    const bool timed = rival.ratio.second > 0 && result_.best.times.size() > 1;
+    const double ratio = *rival.candidate.target_seconds / *result_.best.target_seconds;
+    const bool won = ratio >= kLeastWin && (!timed || rival.ratio.first > 1);
+    Put("<p class=\"verdict{}\">{}&times; <small>as fast as <b>{}</b>, the fastest of the usual ways ({} against {}",
+        won ? "" : " even", ReadableNumber(ratio, 2), HtmlText(rival.name), best,
+        ReadableSeconds(*rival.candidate.target_seconds));
     if (timed)
-      Put("; 95 % interval {} to {}", ReadableNumber(rival->ratio.first, 2), ReadableNumber(rival->ratio.second, 2));
+      Put("; {} to {} with 95 % confidence", ReadableNumber(rival.ratio.first, 2),
+          ReadableNumber(rival.ratio.second, 2));
     Put("){}</small></p>", won ? "" : ": no difference that counts");
   }
 
   void Fact(const std::string& value, const char* what) { Put("<li><b>{}</b><span>{}</span></li>", value, what); }
 
   void Summary(const std::string& title) {
-    Put("<section id=\"summary\"><h1>{}</h1><p class=\"quiet\">{} ops on {} ({} devices), target {}, seed {}, graph "
-        "{}</p>",
+    Put("<section id=\"summary\" aria-label=\"Summary\"><h1>{}</h1><p class=\"quiet\">{} ops on {} ({} devices), "
+        "measured "
+        "on {}; seed {}, graph {}</p>",
         title, result_.graph.num_ops(), HtmlText(result_.machine.name), result_.machine.devices.size(),
-        HtmlText(result_.target), result_.seed, result_.graph_hash);
+        HtmlText(result_.target), result_.seed, HtmlText(result_.graph_hash));
     Verdict();
     Put("<ul class=\"facts\">");
-    Fact(HtmlText(result_.best.method + ", fusion " + result_.best.fusion), "method of the best plan");
-    Fact(fmt::format("{} / {}", result_.candidates.size(), result_.proposed), "plans measured / proposed");
-    Fact(result_.proxy_rank_correlation ? fmt::format("{:.2f}", *result_.proxy_rank_correlation) : "-",
-         "rank correlation, proxy to target");
-    Fact(result_.proxy_median_error ? ReadableNumber(100 * *result_.proxy_median_error, 0) + " %" : "-",
-         "median error of the proxy");
-    Fact(ReadableNumber(100 * Gap(result_.best.proxy_seconds, result_.proven_bound_seconds), 1) + " %",
-         "proxy above what no plan can beat, at most");
+    Fact(HtmlText(result_.best.method + ", fusion " + result_.best.fusion), "made the best plan");
+    Fact(fmt::format("{} of {}", result_.candidates.size(), result_.proposed), "proposed plans were measured");
+    if (result_.proxy_rank_correlation)
+      Fact(fmt::format("{:.2f}", *result_.proxy_rank_correlation), "rank correlation, predicted to measured");
+    if (result_.proxy_median_error)
+      Fact(ReadableNumber(100 * *result_.proxy_median_error, 0) + " %", "median error of the prediction");
+    Fact("at most " + ReadableNumber(100 * Gap(result_.best.proxy_seconds, result_.proven_bound_seconds), 1) + " %",
+         "predicted above the best possible");
     Fact(ReadableSeconds(result_.planning_seconds), "planning took");
-    Fact(result_.pays_back_after_runs ? ReadableNumber(*result_.pays_back_after_runs, 0) + " runs" : "-",
-         "until planning has paid back");
+    if (result_.pays_back_after_runs)
+      Fact(ReadableNumber(*result_.pays_back_after_runs, 0) + " runs", "until planning has paid back");
     Put("</ul>");
     for (const std::string& warning : result_.warnings) Put("<p class=\"warning\">{}</p>", HtmlText(warning));
     if (result_.disturbed)
       Put("<p class=\"warning\">Other processes used these processors while the final comparison ran; take its times "
           "with care.</p>");
-    Put("<h2>Best plan and baselines, measured in turn after the choice</h2><div "
-        "class=\"card\"><table><thead><tr><th>plan</th><th class=\"text\">what it "
-        "is</th><th>median</th><th>fastest</th>"
-        "<th>runs</th><th>time / best, 95 %</th><th>proxy</th><th>lower bound</th></tr></thead><tbody>");
-    Row("best", result_.best.method, result_.best, "1", accounts_[0], true);
+    Compared();
+    Put("</section>");
+  }
+
+  void Compared() {
+    Put("<h2>The best plan and the usual ways, measured in turn after the choice</h2>");
+    html_ += TableBegin("", {"plan", "what it is"},
+                        {"measured", "fastest", "runs", "time / best, 95 %", "predicted", "cannot be less than"});
+    const auto row = [this](const std::string& name, const std::string& meaning, const Candidate& candidate,
+                            const std::string& ratio, const PlanAccount& account) {
+      html_ +=
+          TableRow({HtmlText(name), HtmlText(meaning)},
+                   {MeasuredOrFailure(candidate), LeastOrDash(candidate.times), std::to_string(candidate.times.size()),
+                    ratio, ReadableSeconds(candidate.proxy_seconds), ReadableSeconds(account.lower_bound_seconds)},
+                   name == "best" ? "best" : "");
+    };
+    const auto interval = [this](const std::pair<double, double>& ratio) {
+      if (ratio.second <= 0 || result_.target_indifferent) return std::string("-");
+      return ReadableNumber(ratio.first, 2) + " to " + ReadableNumber(ratio.second, 2);
+    };
+    row("best", result_.best.method, result_.best, "1", accounts_[0]);
     for (std::size_t i = 0; i < result_.baselines.size(); ++i) {
       const BaselineResult& baseline = result_.baselines[i];
-      std::string ratio = "-";
-      if (baseline.ratio.second > 0 && !result_.target_indifferent)
-        ratio = ReadableNumber(baseline.ratio.first, 2) + " .. " + ReadableNumber(baseline.ratio.second, 2);
-      Row(baseline.name, baseline.meaning, baseline.candidate, ratio, accounts_[i + 1], false);
+      row(baseline.name, baseline.meaning, baseline.candidate, interval(baseline.ratio), accounts_[i + 1]);
     }
-    Put("</tbody></table></div></section>");
-  }
-
-  void Row(const std::string& name, const std::string& meaning, const Candidate& candidate, const std::string& ratio,
-           const PlanAccount& account, bool best) {
-    Put("<tr{}><td>{}</td><td "
-        "class=\"text\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-        best ? " class=\"best\"" : "", HtmlText(name), HtmlText(meaning),
-        candidate.failure.empty() ? SecondsOrDash(candidate.target_seconds) : HtmlText(candidate.failure),
-        ReadableSeconds(Least(candidate.times)), candidate.times.size(), ratio,
-        ReadableSeconds(candidate.proxy_seconds), ReadableSeconds(account.lower_bound_seconds));
-  }
-
-  void Timelines() {
-    Put("<section id=\"timelines\"><h2>Timelines, {}</h2><p class=\"quiet\">One row per unit, one "
-        "time axis. A group on several units shows on each. Hover over a bar for its ops; "
-        "timeline.trace.json opens in Perfetto.</p><div class=\"card\">{}</div></section>",
-        accounts_[0].of_target ? "on the target" : "as the proxy sees them",
-        GanttSvg(result_.graph, result_.machine, accounts_, colours_));
+    if (result_.challenger) {
+      const Candidate& candidate = result_.challenger->candidate;
+      row("challenger", "chosen before all were measured again: " + candidate.method, candidate,
+          interval(result_.challenger->ratio), accounts_[result_.baselines.size() + 1]);
+    }
+    html_ += kTableEnd;
   }
 
   void Candidates() {
-    Put("<section id=\"candidates\"><h2>Candidates: predicted against measured</h2><div class=\"two\"><div "
-        "class=\"card\">{}</div><div class=\"card scroll\"><table><thead><tr><th>method</th>"
-        "<th class=\"text\">fusion</th><th>proxy</th><th>measured</th><th>runs</th></tr></thead><tbody>",
+    Put("<section id=\"candidates\" aria-labelledby=\"candidates-h\"><h2 id=\"candidates-h\">Candidates: predicted "
+        "against measured</h2><p class=\"quiet\">Each dot is a plan that was measured. On the dashed line a plan takes "
+        "what "
+        "was predicted. The best plan is the large dot.</p><div class=\"two\"><div class=\"card\">{}</div>",
         ScatterSvg(result_.candidates, result_.best));
+    html_ += TableBegin("", {"method", "fusion"}, {"predicted", "measured", "runs"});
+    std::size_t listed = 0;
     for (const Candidate& candidate : result_.candidates) {
-      Put("<tr{}><td>{}</td><td class=\"text\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-          candidate.plan == result_.best.plan ? " class=\"best\"" : "", HtmlText(candidate.method),
-          HtmlText(candidate.fusion), ReadableSeconds(candidate.proxy_seconds),
-          candidate.failure.empty() ? SecondsOrDash(candidate.target_seconds) : HtmlText(candidate.failure),
-          candidate.times.size());
+      if (listed++ == kCandidatesListed) break;
+      html_ += TableRow({HtmlText(candidate.method), HtmlText(candidate.fusion)},
+                        {ReadableSeconds(candidate.proxy_seconds), MeasuredOrFailure(candidate),
+                         std::to_string(candidate.times.size())},
+                        candidate.plan == result_.best.plan ? "best" : "");
     }
-    Put("</tbody></table></div></div></section>");
+    html_ += kTableEnd;
+    Put("</div></section>");
   }
 
   void Types() {
     const PlanAccount& best = accounts_[0];
     double total = 0;
     for (const TypeShare& share : best.types) total += share.seconds;
-    Put("<section id=\"types\"><h2>Where the best plan's time goes</h2><div "
-        "class=\"card\"><table><thead><tr><th>ops</th><th>groups</th><th>device time</th><th>share</th><th "
-        "class=\"text\"></th></tr></thead><tbody>");
-    for (const TypeShare& share : best.types) {
+    Put("<section id=\"types\" aria-labelledby=\"types-h\"><h2 id=\"types-h\">What the best plan's time is spent "
+        "on</h2>");
+    html_ += TableBegin("", {"ops", ""}, {"groups", "device time", "share"});
+    for (std::size_t i = 0; i < std::min(best.types.size(), kTypesListed); ++i) {
+      const TypeShare& share = best.types[i];
       const double part = total > 0 ? share.seconds / total : 0;
-      const std::string& colour = colours_.at(share.type);
-      Put("<tr><td><span class=\"key {0}\"></span>{1}</td><td>{2}</td><td>{3}</td><td>{4:.1f} %</td><td "
-          "class=\"text\"><span class=\"share {0}\" style=\"width:{5:.1f}px\"></span></td></tr>",
-          colour, HtmlText(share.type), share.groups, ReadableSeconds(share.seconds), 100 * part, 260 * part);
+      const std::string colour = colours_.ClassOf(share.main);
+      html_ +=
+          TableRow({fmt::format("<span class=\"key {}\"></span>{}", colour, HtmlText(share.type)),
+                    fmt::format("<span class=\"share {}\" style=\"width:{:.1f}%\"></span>", colour, 100 * part)},
+                   {std::to_string(share.groups), ReadableSeconds(share.seconds), fmt::format("{:.1f} %", 100 * part)});
     }
-    Put("</tbody></table></div></section>");
-  }
-
-  void Devices() {
-    const PlanAccount& best = accounts_[0];
-    const Topology topology = MakeTopology(result_.machine);
-    Put("<section id=\"devices\"><h2>What the best plan puts where</h2><div "
-        "class=\"card\"><table><thead><tr><th>device</th><th "
-        "class=\"text\">kind</th><th>units</th><th>groups</th><th>busy</th>"
-        "<th>of the makespan</th><th>peak memory</th></tr></thead><tbody>");
-    for (std::size_t d = 0; d < result_.machine.devices.size(); ++d) {
-      const Device& device = result_.machine.devices[d];
-      const double makespan = best.timeline.makespan;
-      Put("<tr><td>{}</td><td class=\"text\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.0f} %</td><td>{}</td></tr>",
-          HtmlText(device.name), HtmlText(device.kind), device.units.size(), best.device_groups[d],
-          ReadableSeconds(best.device_busy[d]), makespan > 0 ? 100 * best.device_busy[d] / makespan : 0.0,
-          ReadableBytes(best.peak_memory[static_cast<std::size_t>(topology.memory_of[d])]));
-    }
-    Put("</tbody></table></div></section>");
+    html_ += kTableEnd;
+    if (best.types.size() > kTypesListed)
+      Put("<p class=\"quiet\">And {} more kinds of groups.</p>", best.types.size() - kTypesListed);
+    Put("</section>");
   }
 
   void Groups() {
     const PlanAccount& best = accounts_[0];
     const Plan& plan = best.candidate->plan;
-    Put("<section id=\"groups\"><h2>Every group of the best plan, in order</h2>");
-    if (plan.sequence.size() > kGroupsListed)
-      Put("<p class=\"quiet\">The first {} of {}; plan.json has all.</p>", kGroupsListed, plan.sequence.size());
-    Put("<input id=\"filter\" placeholder=\"Filter by op, type or device\" aria-label=\"Filter groups\"><div "
-        "class=\"card scroll\"><table><thead><tr><th>group</th><th class=\"text\">ops</th>"
-        "<th class=\"text\">types</th><th class=\"text\">device</th><th>start</th><th>time</th></tr></thead><tbody>");
+    Put("<section id=\"groups\" aria-labelledby=\"groups-h\"><h2 id=\"groups-h\">The groups of the best plan, in "
+        "order</h2><input id=\"filter\" type=\"search\" placeholder=\"Filter by op, type or device\" "
+        "aria-label=\"Filter "
+        "groups\"><span id=\"found\" class=\"quiet\" role=\"status\">{}</span>",
+        plan.sequence.size() > kGroupsListed
+            ? fmt::format("The first {} of {}; plan.json has all.", kGroupsListed, plan.sequence.size())
+            : "");
+    html_ += TableBegin("", {"group", "ops", "types", "device"}, {"start", "time"});
     for (std::size_t i = 0; i < std::min(plan.sequence.size(), kGroupsListed); ++i) {
       const auto group = static_cast<std::size_t>(plan.sequence[i]);
       std::string names;
       for (const OpId op : plan.groups[group]) names += (names.empty() ? "" : ", ") + result_.graph.op(op).name;
-      Put("<tr><td>{}</td><td class=\"text\">{}</td><td class=\"text\">{}</td><td "
-          "class=\"text\">{}</td><td>{}</td><td>{}</td></tr>",
-          group, HtmlText(names), HtmlText(TypesOf(result_.graph, plan.groups[group])),
-          HtmlText(result_.machine.devices[static_cast<std::size_t>(plan.placement[group])].name),
-          ReadableSeconds(best.timeline.start[group]),
-          ReadableSeconds(best.timeline.finish[group] - best.timeline.start[group]));
+      html_ += TableRow({std::to_string(group), HtmlText(names), HtmlText(TypesOf(result_.graph, plan.groups[group])),
+                         HtmlText(result_.machine.devices[static_cast<std::size_t>(plan.placement[group])].name)},
+                        {ReadableSeconds(best.timeline.start[group]),
+                         ReadableSeconds(best.timeline.finish[group] - best.timeline.start[group])});
     }
-    Put("</tbody></table></div></section>");
+    html_ += kTableEnd;
+    Put("</section>");
+  }
+
+  void Words() {
+    html_ += WordsHtml(
+        {{"plan", "which op runs where, in which order, fused with which others"},
+         {"group", "one op, or several fused into one: what runs as a whole on one device"},
+         {"predicted", "by the cost model (the proxy), from the graph and the machine file, without running anything"},
+         {"measured", fmt::format("on the target, {}: the median of its runs", HtmlText(result_.target))},
+         {"the usual ways", "what one gets without planning; baselines/ has their plans"},
+         {"challenger", "the plan that was chosen, where a usual way turned out faster when both were measured again"},
+         {"critical path",
+          "the chain of ops and transfers, each waiting for the one before, that the whole time goes to"},
+         {"cannot be less than", "no plan with these groups is predicted to take less (a lower bound)"},
+         {"rank correlation",
+          "1: prediction and measurement put the plans in the same order; 0: neither knows of the "
+          "other"}});
+    Put("<p class=\"quiet\">timeline.trace.json has the same timelines for Perfetto.</p>");
   }
 
   const OptimizeResult& result_;
   std::vector<PlanAccount> accounts_;
-  std::map<std::string, std::string> colours_;
+  TypeColours colours_;
   std::string html_;
 };
 

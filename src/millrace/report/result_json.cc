@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "millrace/plan/hash.h"
 #include "millrace/simulate/bounds.h"
 
 namespace millrace {
@@ -12,12 +13,23 @@ using Json = nlohmann::ordered_json;
 
 Json OrNull(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
+Json TimelineJson(const Timeline& timeline) { return {{"start", timeline.start}, {"finish", timeline.finish}}; }
+
+// Of a ratio that is known.
+Json RatioJson(const std::pair<double, double>& ratio) {
+  return ratio.second > 0 ? Json{ratio.first, ratio.second} : Json(nullptr);
+}
+
 Json CandidateJson(const Candidate& candidate) {
   Json json{{"method", candidate.method},
             {"proxy_seconds", candidate.proxy_seconds},
             {"target_seconds", OrNull(candidate.target_seconds)},
             {"fusion", candidate.fusion},
-            {"runs", candidate.times.size()}};
+            {"plan_hash", PlanHash(candidate.plan)},
+            {"runs", candidate.times.size()},
+            {"times", candidate.times}};
+  if (candidate.disturbed) json["disturbed"] = true;
+  if (candidate.measured) json["measured_timeline"] = TimelineJson(*candidate.measured);
   if (candidate.fragility) json["fragility"] = *candidate.fragility;
   if (!candidate.failure.empty()) json["failure"] = candidate.failure;
   return json;
@@ -37,21 +49,36 @@ Json TransferFitJson(const OptimizeResult& result) {
 std::string ResultJson(const OptimizeResult& result) {
   Json baselines = Json::object();
   Json ratios = Json::object();
+  Json compared = Json::array();
   for (const BaselineResult& baseline : result.baselines) {
     baselines[baseline.name] = OrNull(baseline.candidate.target_seconds);
-    if (baseline.ratio.second > 0) ratios[baseline.name] = {baseline.ratio.first, baseline.ratio.second};
+    if (baseline.ratio.second > 0) ratios[baseline.name] = RatioJson(baseline.ratio);
+    Json entry = CandidateJson(baseline.candidate);
+    entry["name"] = baseline.name;
+    entry["meaning"] = baseline.meaning;
+    compared.push_back(std::move(entry));
+  }
+  Json challenger;
+  if (result.challenger) {
+    challenger = CandidateJson(result.challenger->candidate);
+    challenger["ratio_interval"] = RatioJson(result.challenger->ratio);
   }
   Json candidates = Json::array();
   for (const Candidate& candidate : result.candidates) candidates.push_back(CandidateJson(candidate));
-  Json json{{"graph", result.graph.name()},
+  Json json{{"format", kResultFormat},
+            {"version", 1},
+            {"graph", result.graph.name()},
             {"graph_hash", result.graph_hash},
             {"machine", result.machine.name},
             {"target", result.target},
             {"proxy", NameOf(result.proxy)},
             {"seed", result.seed},
+            {"robust", result.robust},
             {"best", CandidateJson(result.best)},
             {"baselines", baselines},
             {"baseline_ratio_intervals", ratios},
+            {"compared", std::move(compared)},
+            {"challenger", std::move(challenger)},
             {"candidates", candidates},
             {"lower_bound_seconds", result.lower_bound_seconds},
             {"fusion_free_bound_seconds", result.fusion_free_bound_seconds},

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The report's style sheet and its one script, kept apart from the code that fills the page.
+// The pages' style sheet, kept apart from the code that fills them.
 namespace millrace {
 
-// Light and dark, by the reader's preference; colours t0..t7 for op types, t8 for the rest.
+// Light and dark, by the reader's preference; colours t0..t7 for op types, t8 for the rest. Text keeps its size on
+// narrow screens.
 extern const char* const kReportStyle;
-
-// Filters the table of groups as the reader types. The page is whole without it.
-extern const char* const kReportScript;
 
 }  // namespace millrace

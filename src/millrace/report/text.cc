@@ -26,12 +26,15 @@ std::string Table(const OptimizeResult& result) {
   std::string text = fmt::format("  {:<34} {:>11} {:>11} {:>11}  {}\n", "plan", "median", "fastest", "proxy",
                                  result.target_indifferent ? "" : "best is faster by (95 %)");
   text += Line(fmt::format("best ({}, fusion {})", result.best.method, result.best.fusion), result.best, "");
-  for (const BaselineResult& baseline : result.baselines) {
-    std::string ratio;
-    if (baseline.ratio.second > 0 && !result.target_indifferent)
-      ratio = ReadableNumber(baseline.ratio.first, 2) + "x .. " + ReadableNumber(baseline.ratio.second, 2) + "x";
-    text += Line(baseline.name, baseline.candidate, ratio);
-  }
+  const auto interval = [&result](const std::pair<double, double>& ratio) {
+    if (ratio.second <= 0 || result.target_indifferent) return std::string();
+    return ReadableNumber(ratio.first, 2) + "x .. " + ReadableNumber(ratio.second, 2) + "x";
+  };
+  for (const BaselineResult& baseline : result.baselines)
+    text += Line(baseline.name, baseline.candidate, interval(baseline.ratio));
+  if (result.challenger)
+    text += Line("challenger (" + result.challenger->candidate.method + ")", result.challenger->candidate,
+                 interval(result.challenger->ratio));
   return text;
 }
 

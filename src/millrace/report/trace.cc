@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/report/trace.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
+
+#include "millrace/report/unit_names.h"
 
 namespace millrace {
 namespace {
@@ -19,20 +23,62 @@ Json SliceArguments(const ComputationGraph& graph, const std::vector<OpId>& grou
   return {{"group", number}, {"device", device}, {"ops", ops}};
 }
 
+// Transfers may run beside each other, so they are no slices of a thread.
+void AddTransfers(const ComputationGraph& graph, const Machine& machine, const PlanAccount& account,
+                  std::size_t process, Json& events) {
+  const Plan& plan = account.candidate->plan;
+  int id = 0;
+  for (const TracedTransfer& transfer : account.explanation.traced.transfers) {
+    const auto producer = static_cast<std::size_t>(transfer.producer);
+    const auto device = [&machine](int number) { return machine.devices[static_cast<std::size_t>(number)].name; };
+    Json event{{"ph", "b"},
+               {"name", "transfer " + device(plan.placement[producer]) + " to " + device(transfer.to)},
+               {"cat", "transfer"},
+               {"id", ++id},
+               {"pid", process},
+               {"tid", 0},
+               {"ts", transfer.begin * 1e6},
+               {"args", {{"of", graph.op(plan.groups[producer].front()).name}}}};
+    events.push_back(event);
+    event["ph"] = "e";
+    event["ts"] = transfer.end * 1e6;
+    event.erase("args");
+    events.push_back(std::move(event));
+  }
+}
+
+// A counter for each memory. Of very many steps the largest of each of some thousand stretches.
+void AddMemory(const PlanAccount& account, const std::vector<std::string>& names, std::size_t process, Json& events) {
+  constexpr std::size_t kMostSteps = 4000;
+  for (std::size_t memory = 0; memory < account.memory.size(); ++memory) {
+    const MemoryUse& use = account.memory[memory];
+    const std::size_t together = use.times.size() / kMostSteps + 1;
+    for (std::size_t i = 0; i < use.times.size(); i += together) {
+      const auto begin = use.bytes.begin() + static_cast<std::ptrdiff_t>(i);
+      const double most = *std::max_element(begin, use.bytes.end() - begin > static_cast<std::ptrdiff_t>(together)
+                                                       ? begin + static_cast<std::ptrdiff_t>(together)
+                                                       : use.bytes.end());
+      events.push_back({{"ph", "C"},
+                        {"name", names[memory]},
+                        {"pid", process},
+                        {"ts", use.times[i] * 1e6},
+                        {"args", {{"bytes", most}}}});
+    }
+  }
+}
+
 }  // namespace
 
 std::string TraceJson(const ComputationGraph& graph, const Machine& machine, const std::vector<PlanAccount>& accounts) {
   const Topology topology = MakeTopology(machine);
+  const std::vector<std::string> units = UnitNames(machine, topology);
   Json events = Json::array();
   for (std::size_t process = 0; process < accounts.size(); ++process) {
     const PlanAccount& account = accounts[process];
     events.push_back(
-        NameEvent("process_name", process, 0, account.name + " (" + account.candidate->method + ", proxy)"));
-    for (std::size_t device = 0; device < machine.devices.size(); ++device) {
-      if (topology.UnitsOf(static_cast<int>(device)) != 1) continue;
-      const std::int32_t unit = topology.device_units[static_cast<std::size_t>(topology.device_offsets[device])];
-      events.push_back(NameEvent("thread_name", process, unit, machine.devices[device].name));
-    }
+        NameEvent("process_name", process, 0, account.name + " (" + account.candidate->method + "), " + account.shown));
+    for (std::size_t unit = 0; unit < units.size(); ++unit)
+      events.push_back(NameEvent("thread_name", process, static_cast<int>(unit), units[unit]));
     const Plan& plan = account.candidate->plan;
     for (const int number : plan.sequence) {
       const auto group = static_cast<std::size_t>(number);
@@ -49,6 +95,8 @@ std::string TraceJson(const ComputationGraph& graph, const Machine& machine, con
                           {"args", SliceArguments(graph, plan.groups[group], number, machine.devices[device].name)}});
       }
     }
+    AddTransfers(graph, machine, account, process, events);
+    AddMemory(account, MemoryNames(machine, topology), process, events);
   }
   const Json trace{{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};
   return trace.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -10,7 +10,8 @@
 namespace millrace {
 
 // One process per account, one thread per unit, one slice per group and unit; microseconds. A group on a gang shows on
-// each of its units. Source: "Trace Event Format" (Google, 2016).
+// each of its units. Transfers that the account knows are asynchronous events; each memory has a counter of its bytes.
+// Source: "Trace Event Format" (Google, 2016).
 std::string TraceJson(const ComputationGraph& graph, const Machine& machine, const std::vector<PlanAccount>& accounts);
 
 }  // namespace millrace

@@ -58,8 +58,16 @@ void WriteResult(const OptimizeResult& result, const std::string& folder) {
     record.method = baseline.name;
     write("baselines/" + baseline.name + ".plan.json", PlanJson(record));
   }
+  if (result.challenger) write("challenger.plan.json", PlanJson(RecordOf(result, result.challenger->candidate)));
   write("graph.json", GraphJson(result.graph));
   write("result.json", ResultJson(result) + "\n");
+  WriteReport(result, folder);
+}
+
+void WriteReport(const OptimizeResult& result, const std::string& folder) {
+  const auto write = [base = std::filesystem::path(folder)](const std::string& name, const std::string& content) {
+    WriteFileAtomically((base / name).string(), content);
+  };
   std::vector<PlanAccount> accounts = AccountsOf(result);
   if (result.best.plan.groups.size() > kGroupsInFullTrace) accounts.resize(1);
   write("timeline.trace.json", TraceJson(result.graph, result.machine, accounts));

@@ -13,8 +13,12 @@ namespace millrace {
 void PrepareOutputFolder(const std::string& folder);
 
 // Writes plan.json, baselines/NAME.plan.json, graph.json (with measured times: what the proxy saw), result.json,
-// report.html and timeline.trace.json, each whole or not at all. Throws WorkFailed.
+// report.html and timeline.trace.json, and challenger.plan.json where there is one, each whole or not at all. Throws
+// WorkFailed.
 void WriteResult(const OptimizeResult& result, const std::string& folder);
+
+// report.html and timeline.trace.json alone.
+void WriteReport(const OptimizeResult& result, const std::string& folder);
 
 // How long writing the result of such a graph takes at most, on a busy machine.
 double ExpectedWritingSeconds(const ComputationGraph& graph);

@@ -16,6 +16,16 @@ namespace millrace {
 // memory to the end. Intervals are half-open: what ends at t is gone before what starts at t.
 std::vector<double> PeakMemory(const CostedGraph& costed, const Assignment& assignment, const Timeline& timeline);
 
+// What lies on a memory as time goes by: bytes[i] from times[i] on. Begins at 0, and its largest is the peak.
+struct MemoryUse {
+  std::vector<double> times;  // ascending
+  std::vector<double> bytes;
+};
+
+// By memory.
+std::vector<MemoryUse> MemoryOverTime(const CostedGraph& costed, const Assignment& assignment,
+                                      const Timeline& timeline);
+
 // Does every peak stay within its memory's capacity (but for rounding, a part in 1e12)?
 bool Fits(const CostedGraph& costed, const std::vector<double>& peaks);
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "millrace/formats/json_value.h"
+#include "millrace/formats/text_lines.h"
+#include "millrace/report/result_json.h"
+
+namespace millrace {
+namespace {
+
+// Seconds or a ratio of such. Simulated runs of a graph without costs take none.
+double NumberAt(const JsonPlace& place) {
+  const double number = place.Cost();
+  if (number > kMostTime) place.Refuse("is beyond what anything takes");
+  return number;
+}
+
+std::vector<double> NumbersAt(const JsonPlace& list) {
+  std::vector<double> numbers(list.Size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = NumberAt(list.Element(i));
+  return numbers;
+}
+
+std::optional<double> NumberIfThere(const JsonPlace& object, std::string_view name) {
+  const std::optional<JsonPlace> place = object.Optional(name);
+  return place ? std::optional(NumberAt(*place)) : std::nullopt;
+}
+
+std::int64_t CountAt(const JsonPlace& place) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(place.Unsigned(), kMost));
+}
+
+std::string TextIfThere(const JsonPlace& object, std::string_view name) {
+  const std::optional<JsonPlace> place = object.Optional(name);
+  return place ? place->Text() : "";
+}
+
+bool TrueIfThere(const JsonPlace& object, std::string_view name) {
+  const std::optional<JsonPlace> place = object.Optional(name);
+  return place && place->Boolean();
+}
+
+std::pair<double, double> RatioIfThere(const JsonPlace& object, std::string_view name) {
+  const std::optional<JsonPlace> place = object.Optional(name);
+  if (!place) return {0, 0};
+  if (place->Size() != 2) place->Refuse("must be the two ends of an interval");
+  return {NumberAt(place->Element(0)), NumberAt(place->Element(1))};
+}
+
+Timeline MeasuredTimeline(const JsonPlace& place) {
+  Timeline timeline;
+  timeline.start = NumbersAt(place.Member("start"));
+  timeline.finish = NumbersAt(place.Member("finish"));
+  if (timeline.start.size() != timeline.finish.size()) place.Refuse("has not as many starts as finishes");
+  for (std::size_t group = 0; group < timeline.start.size(); ++group) {
+    if (timeline.finish[group] < timeline.start[group])
+      place.Member("finish").Element(group).Refuse("is before the start");
+    timeline.makespan = std::max(timeline.makespan, timeline.finish[group]);
+  }
+  return timeline;
+}
+
+StoredCandidate CandidateIn(const JsonPlace& place) {
+  StoredCandidate stored;
+  Candidate& candidate = stored.candidate;
+  candidate.method = place.Member("method").Text();
+  candidate.fusion = place.Member("fusion").Text();
+  candidate.proxy_seconds = NumberAt(place.Member("proxy_seconds"));
+  candidate.target_seconds = NumberIfThere(place, "target_seconds");
+  candidate.times = NumbersAt(place.Member("times"));
+  candidate.disturbed = TrueIfThere(place, "disturbed");
+  candidate.fragility = NumberIfThere(place, "fragility");
+  candidate.failure = TextIfThere(place, "failure");
+  if (const std::optional<JsonPlace> measured = place.Optional("measured_timeline"))
+    candidate.measured = MeasuredTimeline(*measured);
+  stored.plan_hash = place.Member("plan_hash").Text();
+  return stored;
+}
+
+std::vector<StoredCandidate> CandidatesIn(const JsonPlace& list) {
+  std::vector<StoredCandidate> candidates;
+  for (std::size_t i = 0, size = list.Size(); i < size; ++i) candidates.push_back(CandidateIn(list.Element(i)));
+  return candidates;
+}
+
+}  // namespace
+
+StoredResult ParseResultJson(std::string_view text) {
+  const JsonValue value = ParseJson(text);
+  const JsonPlace root(value);
+  CheckFormat(root, kResultFormat);
+  StoredResult stored;
+  OptimizeResult& result = stored.result;
+  result.graph_hash = root.Member("graph_hash").Text();
+  result.target = root.Member("target").Text();
+  const JsonPlace proxy_place = root.Member("proxy");
+  const std::optional<Proxy> proxy = ProxyNamed(proxy_place.Text());
+  if (!proxy) proxy_place.Refuse("is neither linear nor contended");
+  result.proxy = *proxy;
+  result.seed = root.Member("seed").Unsigned();
+  result.robust = TrueIfThere(root, "robust");
+  stored.best = CandidateIn(root.Member("best"));
+  const JsonPlace compared = root.Member("compared");
+  const JsonPlace ratios = root.Member("baseline_ratio_intervals");
+  stored.baselines = CandidatesIn(compared);
+  for (std::size_t i = 0; i < stored.baselines.size(); ++i) {
+    BaselineResult baseline;
+    baseline.name = compared.Element(i).Member("name").Text();
+    baseline.meaning = compared.Element(i).Member("meaning").Text();
+    baseline.candidate = stored.baselines[i].candidate;
+    baseline.ratio = RatioIfThere(ratios, baseline.name);
+    result.baselines.push_back(std::move(baseline));
+  }
+  if (const std::optional<JsonPlace> challenger = root.Optional("challenger")) {
+    stored.challenger = CandidateIn(*challenger);
+    result.challenger = Challenger{stored.challenger->candidate, RatioIfThere(*challenger, "ratio_interval")};
+  }
+  stored.candidates = CandidatesIn(root.Member("candidates"));
+  result.best = stored.best.candidate;
+  for (const StoredCandidate& candidate : stored.candidates) result.candidates.push_back(candidate.candidate);
+  result.lower_bound_seconds = NumberAt(root.Member("lower_bound_seconds"));
+  result.proven_bound_seconds = NumberAt(root.Member("proven_bound_seconds"));
+  result.fusion_free_bound_seconds = NumberAt(root.Member("fusion_free_bound_seconds"));
+  result.target_indifferent = TrueIfThere(root, "target_indifferent");
+  if (const std::optional<JsonPlace> correlation = root.Optional("proxy_rank_correlation"))
+    result.proxy_rank_correlation = correlation->Number();
+  result.proxy_median_error = NumberIfThere(root, "proxy_median_error");
+  result.pays_back_after_runs = NumberIfThere(root, "pays_back_after_runs");
+  result.proposed = CountAt(root.Member("plans_proposed"));
+  result.recalled = root.Member("plans_recalled").Integer();
+  result.infeasible = CountAt(root.Member("plans_over_memory"));
+  result.planning_seconds = NumberAt(root.Member("planning_seconds"));
+  result.disturbed = TrueIfThere(root, "disturbed");
+  const JsonPlace warnings = root.Member("warnings");
+  for (std::size_t i = 0, size = warnings.Size(); i < size; ++i) result.warnings.push_back(warnings.Element(i).Text());
+  return stored;
+}
+
+}  // namespace millrace
