@@ -39,6 +39,7 @@ class Page {
         title, kReportStyle);
     Summary(title);
     Timelines();
+    Front();
     Candidates();
     Types();
     Devices();
@@ -53,17 +54,26 @@ class Page {
     fmt::format_to(std::back_inserter(html_), format, std::forward<Arguments>(arguments)...);
   }
 
-  // The fastest plan one gets without planning.
+  // The fastest plan one gets without planning, of those that keep to what plans must keep to.
   const BaselineResult* Rival() const {
     const BaselineResult* rival = nullptr;
     for (const BaselineResult& baseline : result_.baselines) {
-      if (!baseline.candidate.target_seconds) continue;
+      if (!baseline.keeps || !baseline.candidate.target_seconds) continue;
       if (rival == nullptr || *baseline.candidate.target_seconds < *rival->candidate.target_seconds) rival = &baseline;
     }
     return rival;
   }
 
   void Verdict() {
+    if (result_.best.value && result_.fastest.value) {
+      const bool memory = result_.objective.aim == Objective::Aim::kMemory;
+      const auto readable = [memory](double value) { return memory ? ReadableBytes(value) : ReadableSeconds(value); };
+      Put("<p class=\"verdict\">{} <small>{}, where the fastest plan has {}; a run takes {} against {}.</small></p>",
+          readable(*result_.best.value), memory ? "on the fullest memory" : "from run to run",
+          readable(*result_.fastest.value), SecondsOrDash(result_.best.target_seconds),
+          SecondsOrDash(result_.fastest.target_seconds));
+      return;
+    }
     const BaselineResult* rival = Rival();
     if (rival == nullptr || !result_.best.target_seconds) return;
     const std::string best = ReadableSeconds(*result_.best.target_seconds);
@@ -125,7 +135,8 @@ class Page {
       std::string ratio = "-";
       if (baseline.ratio.second > 0 && !result_.target_indifferent)
         ratio = ReadableNumber(baseline.ratio.first, 2) + " .. " + ReadableNumber(baseline.ratio.second, 2);
-      Row(baseline.name, baseline.meaning, baseline.candidate, ratio, accounts_[i + 1], false);
+      Row(baseline.name, baseline.meaning + (baseline.keeps ? "" : "; breaks the pins"), baseline.candidate, ratio,
+          accounts_[i + 1], false);
     }
     Put("</tbody></table></div></section>");
   }
@@ -146,6 +157,28 @@ class Page {
         "timeline.trace.json opens in Perfetto.</p><div class=\"card\">{}</div></section>",
         accounts_[0].of_target ? "on the target" : "as the proxy sees them",
         GanttSvg(result_.graph, result_.machine, accounts_, colours_));
+  }
+
+  // Where the objective is not latency: what is traded for it.
+  void Front() {
+    if (result_.front.empty()) return;
+    const bool memory = result_.objective.aim == Objective::Aim::kMemory;
+    const char* const what = memory ? "peak memory" : "time from run to run";
+    const auto readable = [memory](const Candidate& candidate) {
+      return memory ? ReadableBytes(*candidate.value) : ReadableSeconds(*candidate.value);
+    };
+    Put("<section id=\"front\"><h2>Time against {}</h2><p class=\"quiet\">Measured plans none of which another beats "
+        "in "
+        "both. The best one has the least {} of those that take at most {}.</p><div "
+        "class=\"card\"><table><thead><tr><th>method</th><th class=\"text\">fusion</th><th>measured</th><th>{}</th>"
+        "</tr></thead><tbody>",
+        what, what, ReadableSeconds(result_.objective.Limit(result_.fastest.target_seconds.value_or(0))), what);
+    for (const Candidate& candidate : result_.front) {
+      Put("<tr{}><td>{}</td><td class=\"text\">{}</td><td>{}</td><td>{}</td></tr>",
+          candidate.plan == result_.best.plan ? " class=\"best\"" : "", HtmlText(candidate.method),
+          HtmlText(candidate.fusion), SecondsOrDash(candidate.target_seconds), readable(candidate));
+    }
+    Put("</tbody></table></div></section>");
   }
 
   void Candidates() {

@@ -12,12 +12,18 @@ using Json = nlohmann::ordered_json;
 
 Json OrNull(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
 
-Json CandidateJson(const Candidate& candidate) {
+// What the objective is about, with its unit.
+const char* ValueName(Objective::Aim aim) {
+  return aim == Objective::Aim::kMemory ? "peak_memory_bytes" : "period_seconds";
+}
+
+Json CandidateJson(const Candidate& candidate, Objective::Aim aim) {
   Json json{{"method", candidate.method},
             {"proxy_seconds", candidate.proxy_seconds},
             {"target_seconds", OrNull(candidate.target_seconds)},
             {"fusion", candidate.fusion},
             {"runs", candidate.times.size()}};
+  if (candidate.value) json[ValueName(aim)] = *candidate.value;
   if (candidate.fragility) json["fragility"] = *candidate.fragility;
   if (!candidate.failure.empty()) json["failure"] = candidate.failure;
   return json;
@@ -37,21 +43,25 @@ Json TransferFitJson(const OptimizeResult& result) {
 std::string ResultJson(const OptimizeResult& result) {
   Json baselines = Json::object();
   Json ratios = Json::object();
+  Json unsteered = Json::array();
   for (const BaselineResult& baseline : result.baselines) {
     baselines[baseline.name] = OrNull(baseline.candidate.target_seconds);
+    if (!baseline.keeps) unsteered.push_back(baseline.name);
     if (baseline.ratio.second > 0) ratios[baseline.name] = {baseline.ratio.first, baseline.ratio.second};
   }
   Json candidates = Json::array();
-  for (const Candidate& candidate : result.candidates) candidates.push_back(CandidateJson(candidate));
+  for (const Candidate& candidate : result.candidates)
+    candidates.push_back(CandidateJson(candidate, result.objective.aim));
   Json json{{"graph", result.graph.name()},
             {"graph_hash", result.graph_hash},
             {"machine", result.machine.name},
             {"target", result.target},
             {"proxy", NameOf(result.proxy)},
             {"seed", result.seed},
-            {"best", CandidateJson(result.best)},
+            {"best", CandidateJson(result.best, result.objective.aim)},
             {"baselines", baselines},
             {"baseline_ratio_intervals", ratios},
+            {"baselines_breaking_pins", unsteered},
             {"candidates", candidates},
             {"lower_bound_seconds", result.lower_bound_seconds},
             {"fusion_free_bound_seconds", result.fusion_free_bound_seconds},
@@ -69,6 +79,14 @@ std::string ResultJson(const OptimizeResult& result) {
             {"planning_seconds", result.planning_seconds},
             {"disturbed", result.disturbed},
             {"warnings", result.warnings}};
+  if (result.objective.aim != Objective::Aim::kLatency) {
+    json["objective"] = NameOf(result.objective.aim);
+    json["limit_seconds"] = result.objective.Limit(result.fastest.target_seconds.value_or(0));
+    json["fastest"] = CandidateJson(result.fastest, result.objective.aim);
+    json["front"] = Json::array();
+    for (const Candidate& candidate : result.front)
+      json["front"].push_back(CandidateJson(candidate, result.objective.aim));
+  }
   if (result.profile) {
     json["profile"] = {{"distinct", result.profile->distinct},
                        {"measured", result.profile->measured},
