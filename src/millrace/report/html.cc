@@ -41,6 +41,7 @@ class Page {
     html_ = PageBegin(title);
     Summary(HtmlText(title));
     html_ += TimelinesHtml("Timelines", result_.graph, result_.machine, accounts_, colours_, 0, SecondShown());
+    Front();
     html_ += DevicesHtml(result_.machine, DevicesOf());
     Candidates();
     Types();
@@ -56,12 +57,12 @@ class Page {
     fmt::format_to(std::back_inserter(html_), format, std::forward<Arguments>(arguments)...);
   }
 
-  // The fastest plan one gets without planning; -1: none was measured.
+  // The fastest plan one gets without planning, of those that keep to what plans must keep to; -1: none was measured.
   int Rival() const {
     int rival = -1;
     for (std::size_t i = 0; i < result_.baselines.size(); ++i) {
       const std::optional<double>& seconds = result_.baselines[i].candidate.target_seconds;
-      if (!seconds) continue;
+      if (!result_.baselines[i].keeps || !seconds) continue;
       if (rival < 0 || *seconds < *result_.baselines[static_cast<std::size_t>(rival)].candidate.target_seconds)
         rival = static_cast<int>(i);
     }
@@ -85,6 +86,15 @@ class Page {
   }
 
   void Verdict() {
+    if (result_.best.value && result_.fastest.value) {
+      const bool memory = result_.objective.aim == Objective::Aim::kMemory;
+      const auto readable = [memory](double value) { return memory ? ReadableBytes(value) : ReadableSeconds(value); };
+      Put("<p class=\"verdict\">{} <small>{}, where the fastest plan has {}; a run takes {} against {}.</small></p>",
+          readable(*result_.best.value), memory ? "on the fullest memory" : "from run to run",
+          readable(*result_.fastest.value), SecondsOrDash(result_.best.target_seconds),
+          SecondsOrDash(result_.fastest.target_seconds));
+      return;
+    }
     if (Rival() < 0 || !result_.best.target_seconds) return;
     const BaselineResult& rival = result_.baselines[static_cast<std::size_t>(Rival())];
     const std::string best = ReadableSeconds(*result_.best.target_seconds);
@@ -170,7 +180,8 @@ class Page {
     row("best", result_.best.method, result_.best, "1", accounts_[0]);
     for (std::size_t i = 0; i < result_.baselines.size(); ++i) {
       const BaselineResult& baseline = result_.baselines[i];
-      row(baseline.name, baseline.meaning, baseline.candidate, interval(baseline.ratio), accounts_[i + 1]);
+      row(baseline.name, baseline.meaning + (baseline.keeps ? "" : "; breaks the pins"), baseline.candidate,
+          interval(baseline.ratio), accounts_[i + 1]);
     }
     if (result_.challenger) {
       const Candidate& candidate = result_.challenger->candidate;
@@ -178,6 +189,28 @@ class Page {
           interval(result_.challenger->ratio), accounts_[result_.baselines.size() + 1]);
     }
     html_ += kTableEnd;
+  }
+
+  // Where the objective is not latency: what is traded for it.
+  void Front() {
+    if (result_.front.empty()) return;
+    const bool memory = result_.objective.aim == Objective::Aim::kMemory;
+    const char* const what = memory ? "peak memory" : "time from run to run";
+    const auto readable = [memory](const Candidate& candidate) {
+      return memory ? ReadableBytes(*candidate.value) : ReadableSeconds(*candidate.value);
+    };
+    Put("<section id=\"front\"><h2>Time against {}</h2><p class=\"quiet\">Measured plans none of which another beats "
+        "in "
+        "both. The best one has the least {} of those that take at most {}.</p><div "
+        "class=\"card\"><table><thead><tr><th>method</th><th class=\"text\">fusion</th><th>measured</th><th>{}</th>"
+        "</tr></thead><tbody>",
+        what, what, ReadableSeconds(result_.objective.Limit(result_.fastest.target_seconds.value_or(0))), what);
+    for (const Candidate& candidate : result_.front) {
+      Put("<tr{}><td>{}</td><td class=\"text\">{}</td><td>{}</td><td>{}</td></tr>",
+          candidate.plan == result_.best.plan ? " class=\"best\"" : "", HtmlText(candidate.method),
+          HtmlText(candidate.fusion), SecondsOrDash(candidate.target_seconds), readable(candidate));
+    }
+    Put("</tbody></table></div></section>");
   }
 
   void Candidates() {

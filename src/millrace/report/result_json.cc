@@ -20,7 +20,12 @@ Json RatioJson(const std::pair<double, double>& ratio) {
   return ratio.second > 0 ? Json{ratio.first, ratio.second} : Json(nullptr);
 }
 
-Json CandidateJson(const Candidate& candidate) {
+// What the objective is about, with its unit.
+const char* ValueName(Objective::Aim aim) {
+  return aim == Objective::Aim::kMemory ? "peak_memory_bytes" : "period_seconds";
+}
+
+Json CandidateJson(const Candidate& candidate, Objective::Aim aim) {
   Json json{{"method", candidate.method},
             {"proxy_seconds", candidate.proxy_seconds},
             {"target_seconds", OrNull(candidate.target_seconds)},
@@ -28,6 +33,7 @@ Json CandidateJson(const Candidate& candidate) {
             {"plan_hash", PlanHash(candidate.plan)},
             {"runs", candidate.times.size()},
             {"times", candidate.times}};
+  if (candidate.value) json[ValueName(aim)] = *candidate.value;
   if (candidate.disturbed) json["disturbed"] = true;
   if (candidate.measured) json["measured_timeline"] = TimelineJson(*candidate.measured);
   if (candidate.fragility) json["fragility"] = *candidate.fragility;
@@ -49,22 +55,25 @@ Json TransferFitJson(const OptimizeResult& result) {
 std::string ResultJson(const OptimizeResult& result) {
   Json baselines = Json::object();
   Json ratios = Json::object();
+  const Objective::Aim aim = result.objective.aim;
   Json compared = Json::array();
+  Json unsteered = Json::array();
   for (const BaselineResult& baseline : result.baselines) {
     baselines[baseline.name] = OrNull(baseline.candidate.target_seconds);
+    if (!baseline.keeps) unsteered.push_back(baseline.name);
     if (baseline.ratio.second > 0) ratios[baseline.name] = RatioJson(baseline.ratio);
-    Json entry = CandidateJson(baseline.candidate);
+    Json entry = CandidateJson(baseline.candidate, aim);
     entry["name"] = baseline.name;
     entry["meaning"] = baseline.meaning;
     compared.push_back(std::move(entry));
   }
   Json challenger;
   if (result.challenger) {
-    challenger = CandidateJson(result.challenger->candidate);
+    challenger = CandidateJson(result.challenger->candidate, aim);
     challenger["ratio_interval"] = RatioJson(result.challenger->ratio);
   }
   Json candidates = Json::array();
-  for (const Candidate& candidate : result.candidates) candidates.push_back(CandidateJson(candidate));
+  for (const Candidate& candidate : result.candidates) candidates.push_back(CandidateJson(candidate, aim));
   Json json{{"format", kResultFormat},
             {"version", 1},
             {"graph", result.graph.name()},
@@ -74,9 +83,10 @@ std::string ResultJson(const OptimizeResult& result) {
             {"proxy", NameOf(result.proxy)},
             {"seed", result.seed},
             {"robust", result.robust},
-            {"best", CandidateJson(result.best)},
+            {"best", CandidateJson(result.best, aim)},
             {"baselines", baselines},
             {"baseline_ratio_intervals", ratios},
+            {"baselines_breaking_pins", unsteered},
             {"compared", std::move(compared)},
             {"challenger", std::move(challenger)},
             {"candidates", candidates},
@@ -96,6 +106,14 @@ std::string ResultJson(const OptimizeResult& result) {
             {"planning_seconds", result.planning_seconds},
             {"disturbed", result.disturbed},
             {"warnings", result.warnings}};
+  if (result.objective.aim != Objective::Aim::kLatency) {
+    json["objective"] = NameOf(result.objective.aim);
+    json["limit_seconds"] = result.objective.Limit(result.fastest.target_seconds.value_or(0));
+    json["fastest"] = CandidateJson(result.fastest, result.objective.aim);
+    json["front"] = Json::array();
+    for (const Candidate& candidate : result.front)
+      json["front"].push_back(CandidateJson(candidate, result.objective.aim));
+  }
   if (result.profile) {
     json["profile"] = {{"distinct", result.profile->distinct},
                        {"measured", result.profile->measured},
