@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
