@@ -64,6 +64,20 @@ TEST_F(ReadResultTest, MakesTheSameReportAgain) {
   EXPECT_EQ(ReadWholeFile(Path("timeline.trace.json")), trace);
 }
 
+TEST_F(ReadResultTest, MakesTheSameReportOfPlansThatTradeTimeForMemory) {
+  result_.objective = ParseObjective("memory");
+  result_.best.value = 4e9;
+  result_.fastest = result_.baselines[0].candidate;
+  result_.fastest.value = 6e9;
+  result_.front = {result_.fastest, result_.best};
+  result_.baselines[0].keeps = false;
+  WriteResult(result_, folder_.string());
+  const OptimizeResult read = ReadResult(folder_.string());
+  EXPECT_EQ(ReportHtml(read), ReadWholeFile(Path("report.html")));
+  EXPECT_EQ(ResultText(read), ResultText(result_));
+  EXPECT_EQ(read.front.size(), 2U);
+}
+
 TEST_F(ReadResultTest, NamesAFileThatIsMissing) {
   for (const std::string file :
        {"plan.json", "graph.json", "baselines/heft.plan.json", "challenger.plan.json", "result.json"}) {

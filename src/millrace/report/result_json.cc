@@ -20,11 +20,6 @@ Json RatioJson(const std::pair<double, double>& ratio) {
   return ratio.second > 0 ? Json{ratio.first, ratio.second} : Json(nullptr);
 }
 
-// What the objective is about, with its unit.
-const char* ValueName(Objective::Aim aim) {
-  return aim == Objective::Aim::kMemory ? "peak_memory_bytes" : "period_seconds";
-}
-
 Json CandidateJson(const Candidate& candidate, Objective::Aim aim) {
   Json json{{"method", candidate.method},
             {"proxy_seconds", candidate.proxy_seconds},
@@ -51,6 +46,10 @@ Json TransferFitJson(const OptimizeResult& result) {
 }
 
 }  // namespace
+
+const char* ValueName(Objective::Aim aim) {
+  return aim == Objective::Aim::kMemory ? "peak_memory_bytes" : "period_seconds";
+}
 
 std::string ResultJson(const OptimizeResult& result) {
   Json baselines = Json::object();
