@@ -80,10 +80,10 @@ struct OptimizeResult {
   bool robust = false;
   Candidate best;  // times and target_seconds of the final comparison
   std::vector<BaselineResult> baselines;
-  std::optional<Challenger> challenger;
   Objective objective;
   Candidate fastest;             // where the objective is not latency: the plan that the limit is reckoned from
   std::vector<Candidate> front;  // the same: measured plans none of which is beaten in time and value, fastest first
+  std::optional<Challenger> challenger;
   std::vector<Candidate> candidates;  // every plan that went to the target, best proxy first; those of the final
                                       // comparison with its times
   int recalled = 0;                   // of those, times known from the records of an earlier run

@@ -41,8 +41,8 @@ class Page {
     html_ = PageBegin(title);
     Summary(HtmlText(title));
     html_ += TimelinesHtml("Timelines", result_.graph, result_.machine, accounts_, colours_, 0, SecondShown());
-    Front();
     html_ += DevicesHtml(result_.machine, DevicesOf());
+    Front();
     Candidates();
     Types();
     Groups();
@@ -57,12 +57,12 @@ class Page {
     fmt::format_to(std::back_inserter(html_), format, std::forward<Arguments>(arguments)...);
   }
 
-  // The fastest plan one gets without planning, of those that keep to what plans must keep to; -1: none was measured.
+  // The fastest plan one gets without planning, of those that keep to the pins; -1: none was measured.
   int Rival() const {
     int rival = -1;
     for (std::size_t i = 0; i < result_.baselines.size(); ++i) {
       const std::optional<double>& seconds = result_.baselines[i].candidate.target_seconds;
-      if (!result_.baselines[i].keeps || !seconds) continue;
+      if (!seconds || !result_.baselines[i].keeps) continue;
       if (rival < 0 || *seconds < *result_.baselines[static_cast<std::size_t>(rival)].candidate.target_seconds)
         rival = static_cast<int>(i);
     }
@@ -85,14 +85,38 @@ class Page {
     return shown;
   }
 
+  // What the objective is about, where it is not latency.
+  std::string ValueOf(const Candidate& candidate) const {
+    return result_.objective.aim == Objective::Aim::kMemory ? ReadableBytes(*candidate.value)
+                                                            : ReadableSeconds(*candidate.value);
+  }
+  const char* ValueWords() const {
+    return result_.objective.aim == Objective::Aim::kMemory ? "peak memory" : "time from run to run";
+  }
+
+  // Measured plans none of which another beats in both.
+  void Front() {
+    if (result_.front.empty()) return;
+    Put("<section id=\"front\" aria-labelledby=\"front-h\"><h2 id=\"front-h\">Time against {0}</h2><p "
+        "class=\"quiet\">Plans that were measured, but for those that another beats in both. Of those that take at "
+        "most "
+        "{1} the best one has the least {0}.</p>",
+        ValueWords(), ReadableSeconds(result_.objective.Limit(result_.fastest.target_seconds.value_or(0))));
+    html_ += TableBegin("", {"method", "fusion"}, {"measured", ValueWords()});
+    for (const Candidate& candidate : result_.front) {
+      const bool best = candidate.method == result_.best.method && candidate.value == result_.best.value;
+      html_ += TableRow({HtmlText(candidate.method), HtmlText(candidate.fusion)},
+                        {MeasuredOrFailure(candidate), ValueOf(candidate)}, best ? "best" : "");
+    }
+    html_ += kTableEnd;
+    Put("</section>");
+  }
+
   void Verdict() {
-    if (result_.best.value && result_.fastest.value) {
-      const bool memory = result_.objective.aim == Objective::Aim::kMemory;
-      const auto readable = [memory](double value) { return memory ? ReadableBytes(value) : ReadableSeconds(value); };
+    if (result_.best.value && result_.fastest.value && result_.best.target_seconds) {
       Put("<p class=\"verdict\">{} <small>{}, where the fastest plan has {}; a run takes {} against {}.</small></p>",
-          readable(*result_.best.value), memory ? "on the fullest memory" : "from run to run",
-          readable(*result_.fastest.value), SecondsOrDash(result_.best.target_seconds),
-          SecondsOrDash(result_.fastest.target_seconds));
+          ValueOf(result_.best), ValueWords(), ValueOf(result_.fastest), ReadableSeconds(*result_.best.target_seconds),
+          ReadableSeconds(result_.fastest.target_seconds.value_or(0)));
       return;
     }
     if (Rival() < 0 || !result_.best.target_seconds) return;
@@ -189,28 +213,6 @@ class Page {
           interval(result_.challenger->ratio), accounts_[result_.baselines.size() + 1]);
     }
     html_ += kTableEnd;
-  }
-
-  // Where the objective is not latency: what is traded for it.
-  void Front() {
-    if (result_.front.empty()) return;
-    const bool memory = result_.objective.aim == Objective::Aim::kMemory;
-    const char* const what = memory ? "peak memory" : "time from run to run";
-    const auto readable = [memory](const Candidate& candidate) {
-      return memory ? ReadableBytes(*candidate.value) : ReadableSeconds(*candidate.value);
-    };
-    Put("<section id=\"front\"><h2>Time against {}</h2><p class=\"quiet\">Measured plans none of which another beats "
-        "in "
-        "both. The best one has the least {} of those that take at most {}.</p><div "
-        "class=\"card\"><table><thead><tr><th>method</th><th class=\"text\">fusion</th><th>measured</th><th>{}</th>"
-        "</tr></thead><tbody>",
-        what, what, ReadableSeconds(result_.objective.Limit(result_.fastest.target_seconds.value_or(0))), what);
-    for (const Candidate& candidate : result_.front) {
-      Put("<tr{}><td>{}</td><td class=\"text\">{}</td><td>{}</td><td>{}</td></tr>",
-          candidate.plan == result_.best.plan ? " class=\"best\"" : "", HtmlText(candidate.method),
-          HtmlText(candidate.fusion), SecondsOrDash(candidate.target_seconds), readable(candidate));
-    }
-    Put("</tbody></table></div></section>");
   }
 
   void Candidates() {

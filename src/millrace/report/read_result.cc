@@ -42,7 +42,6 @@ class ResultFolder {
       ReadPlan("challenger.plan.json", stored.challenger->plan_hash, result_.challenger->candidate);
     for (std::size_t i = 0; i < result_.candidates.size(); ++i)
       KnownPlan(stored.candidates[i].plan_hash, result_.candidates[i]);
-    for (std::size_t i = 0; i < result_.front.size(); ++i) KnownPlan(stored.front[i].plan_hash, result_.front[i]);
     return std::move(result_);
   }
 

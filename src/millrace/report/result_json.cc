@@ -20,6 +20,11 @@ Json RatioJson(const std::pair<double, double>& ratio) {
   return ratio.second > 0 ? Json{ratio.first, ratio.second} : Json(nullptr);
 }
 
+// What the objective is about, with its unit.
+const char* ValueName(Objective::Aim aim) {
+  return aim == Objective::Aim::kMemory ? "peak_memory_bytes" : "period_seconds";
+}
+
 Json CandidateJson(const Candidate& candidate, Objective::Aim aim) {
   Json json{{"method", candidate.method},
             {"proxy_seconds", candidate.proxy_seconds},
@@ -28,9 +33,9 @@ Json CandidateJson(const Candidate& candidate, Objective::Aim aim) {
             {"plan_hash", PlanHash(candidate.plan)},
             {"runs", candidate.times.size()},
             {"times", candidate.times}};
-  if (candidate.value) json[ValueName(aim)] = *candidate.value;
   if (candidate.disturbed) json["disturbed"] = true;
   if (candidate.measured) json["measured_timeline"] = TimelineJson(*candidate.measured);
+  if (candidate.value) json[ValueName(aim)] = *candidate.value;
   if (candidate.fragility) json["fragility"] = *candidate.fragility;
   if (!candidate.failure.empty()) json["failure"] = candidate.failure;
   return json;
@@ -47,20 +52,16 @@ Json TransferFitJson(const OptimizeResult& result) {
 
 }  // namespace
 
-const char* ValueName(Objective::Aim aim) {
-  return aim == Objective::Aim::kMemory ? "peak_memory_bytes" : "period_seconds";
-}
-
 std::string ResultJson(const OptimizeResult& result) {
+  const Objective::Aim aim = result.objective.aim;
   Json baselines = Json::object();
   Json ratios = Json::object();
-  const Objective::Aim aim = result.objective.aim;
-  Json compared = Json::array();
   Json unsteered = Json::array();
+  Json compared = Json::array();
   for (const BaselineResult& baseline : result.baselines) {
     baselines[baseline.name] = OrNull(baseline.candidate.target_seconds);
-    if (!baseline.keeps) unsteered.push_back(baseline.name);
     if (baseline.ratio.second > 0) ratios[baseline.name] = RatioJson(baseline.ratio);
+    if (!baseline.keeps) unsteered.push_back(baseline.name);
     Json entry = CandidateJson(baseline.candidate, aim);
     entry["name"] = baseline.name;
     entry["meaning"] = baseline.meaning;
@@ -85,7 +86,7 @@ std::string ResultJson(const OptimizeResult& result) {
             {"best", CandidateJson(result.best, aim)},
             {"baselines", baselines},
             {"baseline_ratio_intervals", ratios},
-            {"baselines_breaking_pins", unsteered},
+            {"baselines_breaking_pins", std::move(unsteered)},
             {"compared", std::move(compared)},
             {"challenger", std::move(challenger)},
             {"candidates", candidates},
@@ -105,13 +106,12 @@ std::string ResultJson(const OptimizeResult& result) {
             {"planning_seconds", result.planning_seconds},
             {"disturbed", result.disturbed},
             {"warnings", result.warnings}};
-  if (result.objective.aim != Objective::Aim::kLatency) {
-    json["objective"] = NameOf(result.objective.aim);
+  if (aim != Objective::Aim::kLatency) {
+    json["objective"] = NameOf(aim);
     json["limit_seconds"] = result.objective.Limit(result.fastest.target_seconds.value_or(0));
-    json["fastest"] = CandidateJson(result.fastest, result.objective.aim);
+    json["fastest"] = CandidateJson(result.fastest, aim);
     json["front"] = Json::array();
-    for (const Candidate& candidate : result.front)
-      json["front"].push_back(CandidateJson(candidate, result.objective.aim));
+    for (const Candidate& candidate : result.front) json["front"].push_back(CandidateJson(candidate, aim));
   }
   if (result.profile) {
     json["profile"] = {{"distinct", result.profile->distinct},

@@ -32,11 +32,7 @@ struct StoredResult {
   std::vector<StoredCandidate> baselines;  // as result.baselines
   std::optional<StoredCandidate> challenger;
   std::vector<StoredCandidate> candidates;  // as result.candidates
-  std::vector<StoredCandidate> front;       // as result.front
 };
-
-// What a candidate's value is called, with its unit, where the objective is not latency.
-const char* ValueName(Objective::Aim aim);
 
 // Throws InvalidInput, naming the member.
 StoredResult ParseResultJson(std::string_view text);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 
-#include "millrace/errors/errors.h"
 #include "millrace/formats/json_value.h"
 #include "millrace/formats/text_lines.h"
 #include "millrace/report/result_json.h"
@@ -65,7 +64,7 @@ Timeline MeasuredTimeline(const JsonPlace& place) {
   return timeline;
 }
 
-StoredCandidate CandidateIn(const JsonPlace& place, Objective::Aim aim) {
+StoredCandidate CandidateIn(const JsonPlace& place) {
   StoredCandidate stored;
   Candidate& candidate = stored.candidate;
   candidate.method = place.Member("method").Text();
@@ -75,39 +74,45 @@ StoredCandidate CandidateIn(const JsonPlace& place, Objective::Aim aim) {
   candidate.times = NumbersAt(place.Member("times"));
   candidate.disturbed = TrueIfThere(place, "disturbed");
   candidate.fragility = NumberIfThere(place, "fragility");
+  for (const char* const value : {"peak_memory_bytes", "period_seconds"}) {
+    if (const std::optional<double> number = NumberIfThere(place, value)) candidate.value = number;
+  }
   candidate.failure = TextIfThere(place, "failure");
-  if (const std::optional<JsonPlace> traded = place.Optional(ValueName(aim))) candidate.value = traded->Cost();
   if (const std::optional<JsonPlace> measured = place.Optional("measured_timeline"))
     candidate.measured = MeasuredTimeline(*measured);
   stored.plan_hash = place.Member("plan_hash").Text();
   return stored;
 }
 
-std::vector<StoredCandidate> CandidatesIn(const JsonPlace& list, Objective::Aim aim) {
-  std::vector<StoredCandidate> candidates;
-  for (std::size_t i = 0, size = list.Size(); i < size; ++i) candidates.push_back(CandidateIn(list.Element(i), aim));
-  return candidates;
-}
-
-// The limit is what it came to for this run.
-Objective ObjectiveIn(const JsonPlace& root) {
-  const std::optional<JsonPlace> place = root.Optional("objective");
-  if (!place) return {};
-  Objective objective;
-  try {
-    objective = ParseObjective(place->Text());
-  } catch (const InvalidInput& error) {
-    place->Refuse(error.what());
+// Of a run that was to find something else than the fastest plan.
+void ReadObjective(const JsonPlace& root, OptimizeResult& result) {
+  const std::optional<JsonPlace> objective = root.Optional("objective");
+  if (!objective) return;
+  const std::string name = objective->Text();
+  if (name != NameOf(Objective::Aim::kMemory) && name != NameOf(Objective::Aim::kThroughput))
+    objective->Refuse("is neither memory nor throughput");
+  result.objective = ParseObjective(name);
+  result.objective.seconds = NumberAt(root.Member("limit_seconds"));
+  result.fastest = CandidateIn(root.Member("fastest")).candidate;
+  const JsonPlace front = root.Member("front");
+  for (std::size_t i = 0, size = front.Size(); i < size; ++i) {
+    result.front.push_back(CandidateIn(front.Element(i)).candidate);
+    if (!result.front.back().value || !result.front.back().target_seconds)
+      front.Element(i).Refuse("has not both a time and what the objective is about");
   }
-  objective.seconds = NumberAt(root.Member("limit_seconds"));
-  return objective;
 }
 
-bool IsAmong(const JsonPlace& names, const std::string& name) {
-  for (std::size_t i = 0, size = names.Size(); i < size; ++i) {
-    if (names.Element(i).Text() == name) return true;
+bool Lists(const std::optional<JsonPlace>& names, const std::string& name) {
+  for (std::size_t i = 0, size = names ? names->Size() : 0; i < size; ++i) {
+    if (names->Element(i).Text() == name) return true;
   }
   return false;
+}
+
+std::vector<StoredCandidate> CandidatesIn(const JsonPlace& list) {
+  std::vector<StoredCandidate> candidates;
+  for (std::size_t i = 0, size = list.Size(); i < size; ++i) candidates.push_back(CandidateIn(list.Element(i)));
+  return candidates;
 }
 
 }  // namespace
@@ -126,32 +131,26 @@ StoredResult ParseResultJson(std::string_view text) {
   result.proxy = *proxy;
   result.seed = root.Member("seed").Unsigned();
   result.robust = TrueIfThere(root, "robust");
-  result.objective = ObjectiveIn(root);
-  const Objective::Aim aim = result.objective.aim;
-  stored.best = CandidateIn(root.Member("best"), aim);
+  stored.best = CandidateIn(root.Member("best"));
   const JsonPlace compared = root.Member("compared");
   const JsonPlace ratios = root.Member("baseline_ratio_intervals");
-  stored.baselines = CandidatesIn(compared, aim);
+  stored.baselines = CandidatesIn(compared);
   for (std::size_t i = 0; i < stored.baselines.size(); ++i) {
     BaselineResult baseline;
     baseline.name = compared.Element(i).Member("name").Text();
     baseline.meaning = compared.Element(i).Member("meaning").Text();
     baseline.candidate = stored.baselines[i].candidate;
     baseline.ratio = RatioIfThere(ratios, baseline.name);
-    baseline.keeps = !IsAmong(root.Member("baselines_breaking_pins"), baseline.name);
+    baseline.keeps = !Lists(root.Optional("baselines_breaking_pins"), baseline.name);
     result.baselines.push_back(std::move(baseline));
   }
   if (const std::optional<JsonPlace> challenger = root.Optional("challenger")) {
-    stored.challenger = CandidateIn(*challenger, aim);
+    stored.challenger = CandidateIn(*challenger);
     result.challenger = Challenger{stored.challenger->candidate, RatioIfThere(*challenger, "ratio_interval")};
   }
-  stored.candidates = CandidatesIn(root.Member("candidates"), aim);
-  if (aim != Objective::Aim::kLatency) {
-    result.fastest = CandidateIn(root.Member("fastest"), aim).candidate;
-    stored.front = CandidatesIn(root.Member("front"), aim);
-  }
+  ReadObjective(root, result);
+  stored.candidates = CandidatesIn(root.Member("candidates"));
   result.best = stored.best.candidate;
-  for (const StoredCandidate& candidate : stored.front) result.front.push_back(candidate.candidate);
   for (const StoredCandidate& candidate : stored.candidates) result.candidates.push_back(candidate.candidate);
   result.lower_bound_seconds = NumberAt(root.Member("lower_bound_seconds"));
   result.proven_bound_seconds = NumberAt(root.Member("proven_bound_seconds"));

@@ -43,20 +43,21 @@ std::string Table(const OptimizeResult& result) {
 std::string Traded(const OptimizeResult& result) {
   const Objective& objective = result.objective;
   if (objective.aim == Objective::Aim::kLatency || !result.best.value || !result.fastest.value) return "";
-  const auto readable = [&objective](const Candidate& candidate) {
-    return objective.aim == Objective::Aim::kMemory ? ReadableBytes(*candidate.value)
-                                                    : ReadableSeconds(*candidate.value);
+  const bool memory = objective.aim == Objective::Aim::kMemory;
+  const auto readable = [memory](const Candidate& candidate) {
+    return memory ? ReadableBytes(*candidate.value) : ReadableSeconds(*candidate.value);
   };
-  const char* const what = objective.aim == Objective::Aim::kMemory ? "peak memory" : "seconds from run to run";
-  std::string text = fmt::format("\n  objective {}: the best plan has {} {}, the fastest {} at {}; it may take {}\n",
-                                 NameOf(objective.aim), what, readable(result.best), readable(result.fastest),
-                                 ReadableSeconds(result.fastest.target_seconds.value_or(0)),
-                                 ReadableSeconds(objective.Limit(result.fastest.target_seconds.value_or(0))));
-  text += fmt::format("\n  {:<34} {:>11} {:>11}\n", "plans that trade one for the other", "median", what);
-  for (const Candidate& candidate : result.front)
-    text += fmt::format("  {:<34} {:>11} {:>11}{}\n", Escaped(candidate.method + ", fusion " + candidate.fusion),
-                        ReadableSeconds(*candidate.target_seconds), readable(candidate),
-                        candidate.plan == result.best.plan ? "  best" : "");
+  const char* const what = memory ? "peak memory" : "from run to run";
+  const double fastest = result.fastest.target_seconds.value_or(0);
+  std::string text = fmt::format("\n  objective {}: {} {}, where the fastest plan, of {}, has {}; it may take {}\n",
+                                 NameOf(objective.aim), readable(result.best), what, ReadableSeconds(fastest),
+                                 readable(result.fastest), ReadableSeconds(objective.Limit(fastest)));
+  text += fmt::format("\n  {:<34} {:>11} {:>16}\n", "plans that trade one for the other", "median", what);
+  for (const Candidate& candidate : result.front) {
+    const bool best = candidate.method == result.best.method && *candidate.value == *result.best.value;
+    text += fmt::format("  {:<34} {:>11} {:>16}{}\n", Escaped(candidate.method + ", fusion " + candidate.fusion),
+                        ReadableSeconds(*candidate.target_seconds), readable(candidate), best ? "  best" : "");
+  }
   return text;
 }
 

@@ -6,41 +6,80 @@
 #include "millrace/graph/index.h"
 
 namespace millrace {
+namespace {
 
-PeakMemoryMeter::PeakMemoryMeter(const CostedGraph& costed)
-    : costed_(costed),
-      changes_(Index(costed.topology.num_memories)),
-      weights_(changes_.size()),
-      last_reader_(changes_.size()),
-      peaks_(changes_.size()) {}
+struct Change {
+  double time;
+  double bytes;  // < 0: freed
+};
 
-void PeakMemoryMeter::Hold(int memory, double from, double to, double bytes) {
-  if (!(from < to) || bytes == 0) return;
-  changes_[Index(memory)].emplace_back(from, bytes);
-  changes_[Index(memory)].emplace_back(to, -bytes);
-}
+}  // namespace
 
-// Calls with the time of every change and what is held from then on, and forgets the changes.
-template <typename Step>
-void PeakMemoryMeter::Walk(int memory, const Step& step) {
-  std::vector<Change>& changes = changes_[Index(memory)];
-  std::sort(changes.begin(), changes.end());  // what is freed at a moment comes first
-  // Wider than double, so that what rounding leaves behind does not add up over many changes.
-  long double held = weights_[Index(memory)];
-  for (const auto& [time, bytes] : changes) {
-    held += bytes;
-    step(time, static_cast<double>(held));
+// What comes onto each memory and goes again, for one plan after another.
+class PeakMemoryMeter::Ledger {
+ public:
+  explicit Ledger(const CostedGraph& costed)
+      : costed_(costed),
+        changes_(Index(costed.topology.num_memories)),
+        always_(changes_.size()),
+        last_reader_(changes_.size()) {}
+
+  void Fill(const Assignment& assignment, const Timeline& timeline);
+
+  double Peak(int memory) {
+    double peak = always_[Index(memory)];
+    Walk(memory, [&peak](double, double held) { peak = std::max(peak, held); });
+    return peak;
   }
-  changes.clear();
-}
 
-void PeakMemoryMeter::HoldAll(const Assignment& assignment, const Timeline& timeline) {
+  MemoryUse Use(int memory) {
+    MemoryUse use{{0}, {always_[Index(memory)]}};
+    Walk(memory, [&use](double time, double held) {
+      if (time > use.times.back()) {
+        use.times.push_back(time);
+        use.bytes.push_back(held);
+      } else {
+        use.bytes.back() = held;
+      }
+    });
+    return use;
+  }
+
+ private:
+  void Hold(int memory, double from, double to, double bytes) {
+    if (!(from < to) || bytes == 0) return;
+    changes_[Index(memory)].push_back({from, bytes});
+    changes_[Index(memory)].push_back({to, -bytes});
+  }
+
+  // Calls with every change's time and what is held from then on.
+  template <typename Step>
+  void Walk(int memory, const Step& step) {
+    std::vector<Change>& changes = changes_[Index(memory)];
+    std::sort(changes.begin(), changes.end(),
+              [](const Change& a, const Change& b) { return a.time != b.time ? a.time < b.time : a.bytes < b.bytes; });
+    // Wider than double, so that what rounding leaves behind does not add up over many changes.
+    long double held = always_[Index(memory)];
+    for (const Change& change : changes) {
+      held += change.bytes;
+      step(change.time, static_cast<double>(held));
+    }
+  }
+
+  const CostedGraph& costed_;
+  std::vector<std::vector<Change>> changes_;  // by memory
+  std::vector<double> always_;                // by memory
+  std::vector<double> last_reader_;           // by memory, of one tensor
+};
+
+void PeakMemoryMeter::Ledger::Fill(const Assignment& assignment, const Timeline& timeline) {
   constexpr double kNever = -1;
   const Topology& topology = costed_.topology;
   const auto memory_of_group = [&](int group) { return topology.memory_of[Index(assignment.placement[Index(group)])]; };
-  std::fill(weights_.begin(), weights_.end(), 0.0);
+  for (std::vector<Change>& changes : changes_) changes.clear();
+  std::fill(always_.begin(), always_.end(), 0.0);
   for (int group = 0; group < costed_.num_groups; ++group)
-    weights_[Index(memory_of_group(group))] += costed_.weight_bytes[Index(group)];
+    always_[Index(memory_of_group(group))] += costed_.weight_bytes[Index(group)];
   for (const GroupTensor& tensor : costed_.tensors) {
     std::fill(last_reader_.begin(), last_reader_.end(), kNever);
     for (const std::int32_t reader : costed_.Readers(tensor)) {
@@ -61,30 +100,21 @@ void PeakMemoryMeter::HoldAll(const Assignment& assignment, const Timeline& time
   }
 }
 
+PeakMemoryMeter::PeakMemoryMeter(const CostedGraph& costed)
+    : costed_(costed), ledger_(std::make_unique<Ledger>(costed)), peaks_(Index(costed.topology.num_memories)) {}
+
+PeakMemoryMeter::~PeakMemoryMeter() = default;
+
 std::span<const double> PeakMemoryMeter::Measure(const Assignment& assignment, const Timeline& timeline) {
-  HoldAll(assignment, timeline);
-  for (int memory = 0; memory < costed_.topology.num_memories; ++memory) {
-    double& peak = peaks_[Index(memory)];
-    peak = weights_[Index(memory)];
-    Walk(memory, [&peak](double, double held) { peak = std::max(peak, held); });
-  }
+  ledger_->Fill(assignment, timeline);
+  for (int memory = 0; memory < costed_.topology.num_memories; ++memory) peaks_[Index(memory)] = ledger_->Peak(memory);
   return peaks_;
 }
 
-std::vector<MemoryUse> PeakMemoryMeter::MeasureOverTime(const Assignment& assignment, const Timeline& timeline) {
-  HoldAll(assignment, timeline);
+std::vector<MemoryUse> PeakMemoryMeter::OverTime(const Assignment& assignment, const Timeline& timeline) {
+  ledger_->Fill(assignment, timeline);
   std::vector<MemoryUse> uses;
-  for (int memory = 0; memory < costed_.topology.num_memories; ++memory) {
-    MemoryUse& use = uses.emplace_back(MemoryUse{{0}, {weights_[Index(memory)]}});
-    Walk(memory, [&use](double time, double held) {
-      if (time > use.times.back()) {
-        use.times.push_back(time);
-        use.bytes.push_back(held);
-      } else {
-        use.bytes.back() = held;
-      }
-    });
-  }
+  for (int memory = 0; memory < costed_.topology.num_memories; ++memory) uses.push_back(ledger_->Use(memory));
   return uses;
 }
 
@@ -96,7 +126,7 @@ std::vector<double> PeakMemory(const CostedGraph& costed, const Assignment& assi
 
 std::vector<MemoryUse> MemoryOverTime(const CostedGraph& costed, const Assignment& assignment,
                                       const Timeline& timeline) {
-  return PeakMemoryMeter(costed).MeasureOverTime(assignment, timeline);
+  return PeakMemoryMeter(costed).OverTime(assignment, timeline);
 }
 
 bool Fits(const CostedGraph& costed, std::span<const double> peaks) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
@@ -28,29 +28,24 @@ struct MemoryUse {
 std::vector<MemoryUse> MemoryOverTime(const CostedGraph& costed, const Assignment& assignment,
                                       const Timeline& timeline);
 
-// Peaks of many plans of one costed graph, which must outlive it: holds the workspace, so a call allocates nothing
+// Both for many plans of one costed graph, which must outlive it: holds the workspace, so a call allocates nothing
 // once it has seen a plan or two.
 class PeakMemoryMeter {
  public:
   explicit PeakMemoryMeter(const CostedGraph& costed);
+  ~PeakMemoryMeter();
 
-  // By memory; valid until the next call.
+  // Peaks by memory; valid until the next call.
   std::span<const double> Measure(const Assignment& assignment, const Timeline& timeline);
 
-  // By memory, all that Measure looks at.
-  std::vector<MemoryUse> MeasureOverTime(const Assignment& assignment, const Timeline& timeline);
+  std::vector<MemoryUse> OverTime(const Assignment& assignment, const Timeline& timeline);
 
  private:
-  using Change = std::pair<double, double>;  // time; bytes, < 0: freed
-
-  void Hold(int memory, double from, double to, double bytes);
-  void HoldAll(const Assignment& assignment, const Timeline& timeline);
-  template <typename Step>
-  void Walk(int memory, const Step& step);
+  class Ledger;
 
   const CostedGraph& costed_;
-  std::vector<std::vector<Change>> changes_;  // by memory
-  std::vector<double> weights_, last_reader_, peaks_;
+  std::unique_ptr<Ledger> ledger_;
+  std::vector<double> peaks_;
 };
 
 // Does every peak stay within its memory's capacity (but for rounding, a part in 1e12)?
