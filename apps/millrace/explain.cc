@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,6 +14,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
+#include "millrace/graph/op_names.h"
 #include "millrace/report/account.h"
 #include "millrace/report/explanation.h"
 #include "millrace/report/readable.h"
@@ -73,9 +73,7 @@ std::vector<int> GroupsToExplain(const Explained& explained, const ExplainOption
   std::vector<int> groups;
   for (std::size_t group = 0; group < explained.costed.groups.size(); ++group) {
     const std::vector<OpId>& ops = explained.costed.groups[group];
-    const auto matches = [&](OpId op) {
-      return fnmatch(options.op.c_str(), explained.graph.ops()[static_cast<std::size_t>(op)].name.c_str(), 0) == 0;
-    };
+    const auto matches = [&](OpId op) { return NameMatches(options.op, explained.graph.op(op).name); };
     if (std::any_of(ops.begin(), ops.end(), matches)) groups.push_back(static_cast<int>(group));
   }
   if (groups.empty()) throw InvalidInput("no op's name matches '" + options.op + "'; millrace inspect lists types");

@@ -17,6 +17,7 @@
 #include "millrace/report/result_json.h"
 #include "millrace/report/text.h"
 #include "millrace/report/write.h"
+#include "millrace/steering_flags.h"
 #include "millrace/target/profile_cache.h"
 #include "millrace/trainer_program.h"
 #include "millrace/verb.h"
@@ -32,6 +33,8 @@ struct Options {
   std::vector<double> temperatures;
   PlannerFiles weights;
   std::optional<double> finetune;
+  std::string objective = "latency";
+  SteeringFlags steering;
   OptimizeOptions optimize;
   LlamaFlags llama;
 };
@@ -46,6 +49,8 @@ int RunOptimize(const CommandLine& line, Options options) {
   const LoadedGraph loaded = LoadWithWarnings(line, options.model);
   const Machine machine = LoadMachine(options.machine);
   options.optimize.seed = line.common.seed;
+  options.optimize.objective = ParseObjective(options.objective);
+  options.optimize.steering = SteeringOf(line, options.steering, loaded.graph, machine);
   const int threads = ThreadsOf(line.common);
   if (!options.temperatures.empty()) options.optimize.settings.Set("temperature", options.temperatures);
   if (options.no_profile) options.optimize.without.emplace_back("profile");
@@ -138,6 +143,8 @@ void AddOptimize(CommandLine& line) {
   verb->add_option("--without", optimize.without,
                    fmt::format("Leave out these stages, with commas between: {}", StageNames()))
       ->delimiter(',');
+  AddObjectiveOption(*verb, options->objective);
+  AddSteeringOptions(*verb, options->steering);
   verb->add_flag("--no-profile", options->no_profile, "Do not time ops first: price plans by the machine's rates");
   verb->add_option("--profile-cache", optimize.profile_cache, "File that keeps op times between runs; empty for none")
       ->capture_default_str();

@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command_line/limits.h"
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/cost/steering.h"
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 #include "millrace/formats/atomic_file.h"
@@ -19,12 +21,15 @@
 #include "millrace/fusion/greedy_fusion.h"
 #include "millrace/memory/run_in_memory.h"
 #include "millrace/optimize/planners.h"
+#include "millrace/optimize/trade_plans.h"
 #include "millrace/plan/hash.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/drawn_plans.h"
+#include "millrace/planning/objective.h"
 #include "millrace/report/readable.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/proven_bound.h"
+#include "millrace/steering_flags.h"
 #include "millrace/verb.h"
 
 // millrace schedule: one method, judged by the proxy alone.
@@ -43,6 +48,8 @@ struct ScheduleOptions {
   std::optional<double> time_limit;
   std::string weights;
   std::map<std::string, std::vector<double>> planner_options;  // by name, those that were given
+  std::string objective = "latency";
+  SteeringFlags steering;
 };
 
 Budget BudgetOf(const ScheduleOptions& options, const Planner& planner, const PlanningProblem& problem) {
@@ -63,6 +70,7 @@ Budget BudgetOf(const ScheduleOptions& options, const Planner& planner, const Pl
 
 struct Outcome {
   PlanRecord record;
+  std::vector<Candidate> front;  // where the objective is not latency: plans that trade one for the other
   double lower_bound = 0;
   double proven_bound = 0;
   double fusion_free_bound = 0;
@@ -84,26 +92,76 @@ struct Outcome {
 std::optional<CostedGraph> GivenGroups(const CostModel& model, const ScheduleOptions& options,
                                        const PlannerTraits& traits) {
   if (!options.fusion && traits.chooses_fusion) return std::nullopt;
-  return MakeCostedGraph(model,
-                         options.fusion == "greedy" ? GreedyFusion(model.graph()) : SingleOpGroups(model.graph()));
+  return MakeCostedGraph(model, options.fusion == "greedy" ? GreedyFusion(model) : UnfusedGroups(model));
+}
+
+constexpr std::size_t kPlansToTradeFrom = 64;
+constexpr std::uint64_t kTradingStream = 1'000'000'000;
+
+// Half of a time limit is for what is traded for latency.
+Budget LatencyBudget(Budget budget, const Objective& objective) {
+  if (budget.seconds && objective.aim != Objective::Aim::kLatency) *budget.seconds /= 2;
+  return budget;
+}
+
+// The planner's plans as a pool, for the stage that trades.
+Pool PoolOf(const BestOf& best, const CostedGraph* given, const std::string& method) {
+  Pool pool;
+  for (const RatedAssignment& rated : best.kept) {
+    const CostedGraph& costed = rated.costed ? *rated.costed : *given;
+    const auto same = std::find_if(pool.fusions.begin(), pool.fusions.end(), [&costed](const PoolFusion& fusion) {
+      return fusion.costed.groups == costed.groups;
+    });
+    const auto number = static_cast<int>(same - pool.fusions.begin());
+    if (same == pool.fusions.end()) pool.fusions.push_back({method, costed, false});
+    pool.entries.push_back({number, method, rated.assignment, rated.makespan});
+  }
+  return pool;
+}
+
+// The plan of least value that is fast enough, in place of the fastest.
+void Trade(const BestOf& best, const CostedGraph* given, const Objective& objective, const Budget& budget,
+           const Random& random, Outcome& outcome) {
+  const Pool pool = PoolOf(best, given, outcome.record.method);
+  const TradeOptions trade{
+      .objective = objective, .iterations = budget.iterations, .seconds = budget.seconds, .random = random};
+  outcome.front = TradePlans(pool, trade, [](int, int) {});
+  const double fastest = outcome.front.front().proxy_seconds;
+  const double limit = objective.Limit(fastest);
+  const auto chosen = std::find_if(outcome.front.rbegin(), outcome.front.rend(),
+                                   [limit](const Candidate& plan) { return plan.proxy_seconds <= limit; });
+  if (chosen == outcome.front.rend()) {
+    throw WorkFailed(fmt::format("no plan takes at most {}; the fastest takes {}: allow more with --objective",
+                                 ReadableSeconds(limit), ReadableSeconds(fastest)));
+  }
+  outcome.record.plan = chosen->plan;
+  outcome.record.proxy_seconds = chosen->proxy_seconds;
+  if (chosen->method != outcome.record.method) outcome.record.method += "+" + chosen->method;
 }
 
 Outcome FindPlan(const CostModel& model, const Machine& machine, const ScheduleOptions& options, const Planner& planner,
                  Random random) {
+  const Objective objective = ParseObjective(options.objective);
+  const bool trades = objective.aim != Objective::Aim::kLatency;
   const std::optional<CostedGraph> given = GivenGroups(model, options, planner.traits());
   const PlanningProblem problem = given ? PlanningProblem(model, *given) : PlanningProblem(model);
   StopIfInterrupted();
   const NotedPlanner noted(planner);
   const Planner& asked = planner.traits().takes_samples ? noted : planner;
-  std::optional<BestOf> best = RunPlannerInMemory(asked, problem, BudgetOf(options, planner, problem), random, 1);
+  const Budget budget = LatencyBudget(BudgetOf(options, planner, problem), objective);
+  const std::optional<BestOf> best = RunPlannerInMemory(asked, problem, budget, random, trades ? kPlansToTradeFrom : 1);
   if (!best) RefuseForMemory(planner.name(), machine);
-  RatedAssignment& rated = best->kept.front();
+  const RatedAssignment& rated = best->kept.front();
   const CostedGraph& costed = rated.costed ? *rated.costed : *given;
   Outcome outcome;
-  outcome.record.plan =
-      Plan{costed.groups, std::move(rated.assignment.placement), std::move(rated.assignment.sequence)};
+  outcome.record.method = options.method;
+  outcome.record.plan = Plan{costed.groups, rated.assignment.placement, rated.assignment.sequence};
   outcome.record.proxy_seconds = rated.makespan;
-  outcome.lower_bound = LowerBound(costed);
+  if (trades && costed.num_groups > 0)
+    Trade(*best, given ? &*given : nullptr, objective, budget, random.Fork(kTradingStream), outcome);
+  outcome.lower_bound = outcome.record.plan.groups == costed.groups
+                            ? LowerBound(costed)
+                            : LowerBound(MakeCostedGraph(model, outcome.record.plan.groups));
   outcome.samples = best->offered;
   outcome.mean_makespan = noted.mean_makespan();
   outcome.distance = noted.distance();
@@ -111,7 +169,34 @@ Outcome FindPlan(const CostModel& model, const Machine& machine, const ScheduleO
   return outcome;
 }
 
-void PrintOutcome(const CommandLine& line, const Outcome& outcome, const std::string& output) {
+// What a plan has besides its time, for people.
+std::string ReadableValue(const Objective& objective, const Candidate& plan) {
+  return objective.aim == Objective::Aim::kMemory ? ReadableBytes(*plan.value) + " on the fullest memory"
+                                                  : ReadableSeconds(*plan.value) + " from run to run";
+}
+
+void AddFront(const Objective& objective, const Outcome& outcome, nlohmann::ordered_json& json) {
+  const char* const name = objective.aim == Objective::Aim::kMemory ? "peak_memory_bytes" : "period_seconds";
+  json["objective"] = NameOf(objective.aim);
+  json["limit_seconds"] = objective.Limit(outcome.front.front().proxy_seconds);
+  json["front"] = nlohmann::ordered_json::array();
+  for (const Candidate& plan : outcome.front) {
+    json["front"].push_back({{"makespan_seconds", plan.proxy_seconds}, {name, *plan.value}});
+    if (plan.plan == outcome.record.plan) json[name] = *plan.value;
+  }
+}
+
+void PrintFront(const Objective& objective, const Outcome& outcome) {
+  Print("plans that trade latency for {}, of which one may take {}:\n", NameOf(objective.aim),
+        ReadableSeconds(objective.Limit(outcome.front.front().proxy_seconds)));
+  for (const Candidate& plan : outcome.front) {
+    Print("  {:>11}  {}{}\n", ReadableSeconds(plan.proxy_seconds), ReadableValue(objective, plan),
+          plan.plan == outcome.record.plan ? "  (this one)" : "");
+  }
+}
+
+void PrintOutcome(const CommandLine& line, const Objective& objective, const Outcome& outcome,
+                  const std::string& output) {
   const double makespan = outcome.record.proxy_seconds;
   const double gap = Gap(makespan, outcome.lower_bound);
   if (line.common.json) {
@@ -129,6 +214,7 @@ void PrintOutcome(const CommandLine& line, const Outcome& outcome, const std::st
                                    {"groups", outcome.record.plan.groups.size()}};
     if (outcome.mean_makespan) json["mean_makespan_seconds"] = *outcome.mean_makespan;
     if (outcome.distance) json["distance"] = *outcome.distance;
+    if (!outcome.front.empty()) AddFront(objective, outcome, json);
     PrintJson(json);
     return;
   }
@@ -140,6 +226,7 @@ void PrintOutcome(const CommandLine& line, const Outcome& outcome, const std::st
   if (outcome.mean_makespan && outcome.distance)
     Print("drawn plans take {} in the mean; two of them differ in {:.0f} % of their chains\n",
           ReadableSeconds(*outcome.mean_makespan), 100 * *outcome.distance);
+  if (!outcome.front.empty()) PrintFront(objective, outcome);
   if (!output.empty()) Print("plan written to {}\n", output);
 }
 
@@ -164,7 +251,10 @@ int Schedule(const CommandLine& line, const ScheduleOptions& options) {
   const Machine machine = LoadMachine(options.machine);
   const Deadline clock;
   const Proxy proxy = options.proxy.value_or(UsualProxy(machine));
-  const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(loaded.graph, machine, proxy);
+  std::unique_ptr<CostModel> free = MakeAnalyticCostModel(loaded.graph, machine, proxy);
+  Steering steering = SteeringOf(line, options.steering, loaded.graph, machine);
+  CheckSteering(*free, machine, steering);
+  const std::unique_ptr<CostModel> model = MakeSteeredCostModel(std::move(free), std::move(steering));
   const Random random(line.common.seed);
   Outcome outcome = FindPlan(*model, machine, options, *planner, random);
   outcome.fusion_free_bound = FusionFreeBound(loaded.graph, machine);
@@ -174,7 +264,6 @@ int Schedule(const CommandLine& line, const ScheduleOptions& options) {
   outcome.record.graph_hash = GraphHash(loaded.graph);
   outcome.record.machine = machine;
   outcome.record.proxy = proxy;
-  outcome.record.method = options.method;
   outcome.record.seed = line.common.seed;
   StopIfInterrupted();
   if (outcome.memory_saving && !line.common.quiet) {
@@ -182,7 +271,7 @@ int Schedule(const CommandLine& line, const ScheduleOptions& options) {
                      outcome.record.method));
   }
   if (!options.output.empty()) WriteFileAtomically(options.output, PlanJson(outcome.record));
-  PrintOutcome(line, outcome, options.output);
+  PrintOutcome(line, ParseObjective(options.objective), outcome, options.output);
   return 0;
 }
 
@@ -248,6 +337,8 @@ void AddSchedule(CommandLine& line) {
   verb->add_option("--weights", options->weights,
                    "Weights of a learned method instead of those that came with Millrace");
   AddPlannerOptions(*verb, options);
+  AddObjectiveOption(*verb, options->objective);
+  AddSteeringOptions(*verb, options->steering);
   verb->add_option("--iterations", options->iterations, "Steps of a method that searches")->check(WholeFrom(1));
   verb->add_option("--time-limit", options->time_limit,
                    "Seconds that drawing, searching and trying again for memory may take together; a method with one "

@@ -19,6 +19,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
+#include "millrace/fusion/fusion_options.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/go/network.h"
 #include "millrace/plan/verify.h"
@@ -26,6 +27,7 @@
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/costed_problem.h"
+#include "tests/reference/random_steering.h"
 #include "tests/reference/shaken_weights.h"
 #include "tests/reference/slow_simulator.h"
 #include "tests/reference/temporary_folder.h"
@@ -38,6 +40,7 @@ using ::testing::AllOf;
 using testing::CostedProblem;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::SteeredProblem;
 
 // Weights nobody trained, so that learned planners can be asked in any build. Those that training starts from make all
 // choices alike, and these do not.
@@ -159,6 +162,29 @@ TEST_P(EveryPlanner, OffersValidPlansWhichTheSlowSimulatorPricesAlike) {
     for (const PlanningProblem& problem : ProblemsFor(traits(), given))
       CheckOffers(given, problem, *Make(), SmallBudget(3));
   }
+}
+
+TEST_P(EveryPlanner, OffersOnlyPlansThatKeepToWhatAUserHasSettled) {
+  Random random(20);
+  int plans = 0;
+  for (int round = 0; round < 60; ++round) {
+    const SteeredProblem given(random, {.memory = round % 4 == 3}, round % 3 == 2 ? Proxy::kContended : Proxy::kLinear);
+    for (const FusionOption& fusion : FusionOptions(*given.model)) {
+      const CostedGraph costed = MakeCostedGraph(*given.model, fusion.groups);
+      for (const Plan& plan : PlansOf(*Make(), PlanningProblem(*given.model, costed), SmallBudget(3), 5)) {
+        ASSERT_EQ(WhyNotValid(given.graph, given.machine, plan), std::nullopt);
+        ASSERT_TRUE(Keeps(given.steering, plan)) << "round " << round << ", fusion " << fusion.name;
+        ++plans;
+      }
+    }
+    if (!traits().chooses_fusion) continue;
+    for (const Plan& plan : PlansOf(*Make(), PlanningProblem(*given.model), SmallBudget(3), 5)) {
+      ASSERT_EQ(WhyNotValid(given.graph, given.machine, plan), std::nullopt);
+      ASSERT_TRUE(Keeps(given.steering, plan)) << "round " << round << ", fusion open";
+      ++plans;
+    }
+  }
+  EXPECT_GE(plans, 60);
 }
 
 TEST_P(EveryPlanner, OffersTheSamePlansForTheSameSeedAtAnyNumberOfThreads) {

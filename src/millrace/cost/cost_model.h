@@ -16,6 +16,8 @@ namespace millrace {
 // Seconds of a group where one of its ops cannot run.
 inline constexpr double kCannotRun = std::numeric_limits<double>::infinity();
 
+struct Steering;  // cost/steering.h
+
 class CostModel {
  public:
   virtual ~CostModel() = default;
@@ -27,6 +29,9 @@ class CostModel {
   virtual const Topology& topology() const = 0;
 
   virtual const ComputationGraph& graph() const = 0;
+
+  // What plans under this model must keep to, where a user has settled something; copies with other times have the same.
+  virtual const Steering* steering() const { return nullptr; }
 };
 
 // The stand-in: every group takes a second wherever it can run, transfers as the machine has them.

@@ -36,6 +36,7 @@ class PerturbedCostModel final : public CostModel {
 
   const Topology& topology() const override { return topology_; }
   const ComputationGraph& graph() const override { return base_.graph(); }
+  const Steering* steering() const override { return base_.steering(); }
 
  private:
   void SetTransfers(const Machine& machine, const Perturbation& perturbation) {

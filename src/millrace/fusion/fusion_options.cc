@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <span>
 #include <utility>
 
+#include "millrace/cost/steering.h"
 #include "millrace/fusion/greedy_fusion.h"
 
 namespace millrace {
@@ -27,9 +29,11 @@ bool FusingPays(const CostModel& model, const std::vector<OpId>& group) {
 }
 
 FusionGroups GroupsThatPay(const CostModel& model, const FusionGroups& groups) {
+  std::set<std::vector<OpId>> kept;
+  if (model.steering() != nullptr) kept.insert(model.steering()->kept.begin(), model.steering()->kept.end());
   FusionGroups paying;
   for (const std::vector<OpId>& group : groups) {
-    if (FusingPays(model, group)) {
+    if (FusingPays(model, group) || kept.contains(group)) {
       paying.push_back(group);
     } else {
       for (const OpId op : group) paying.push_back({op});
@@ -47,8 +51,8 @@ std::vector<FusionOption> FusionOptions(const CostModel& model) {
         std::any_of(choices.begin(), choices.end(), [&groups](const FusionOption& c) { return c.groups == groups; });
     if (!known) choices.push_back({std::move(name), std::move(groups)});
   };
-  add("none", SingleOpGroups(model.graph()));
-  const FusionGroups greedy = GreedyFusion(model.graph());
+  add("none", UnfusedGroups(model));
+  const FusionGroups greedy = GreedyFusion(model);
   if (!model.graph().group_seconds().empty()) add("measured", GroupsThatPay(model, greedy));
   add("greedy", greedy);
   return choices;

@@ -18,7 +18,7 @@ struct FusionOption {
 
 // None, greedy (greedy_fusion.h), and where the model knows times of fused groups also `measured`: the greedy groups
 // that are no slower fused than apart on the device where fusing helps most, the others taken apart. Equal ones are
-// listed once.
+// listed once. Groups that the model keeps (cost/steering.h) are in all of them.
 std::vector<FusionOption> FusionOptions(const CostModel& model);
 
 }  // namespace millrace

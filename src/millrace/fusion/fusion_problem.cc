@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <queue>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "millrace/cost/steering.h"
 #include "millrace/plan/fusion_table.h"
 
 namespace millrace {
@@ -19,12 +23,57 @@ FusionProblem::FusionProblem(const CostModel& model)
       positions_(first_candidates_.size()),
       anchors_(first_candidates_.size()),
       colocations_(first_candidates_.size()) {
+  if (model.steering() != nullptr) kept_ = model.steering()->kept;
   std::int32_t position = 0;
   for (const OpId op : graph().topological_order()) positions_[static_cast<std::size_t>(op)] = position++;
+  OrderGroups();
+  FindCandidates();
+  FindOpenDevices();
+}
 
+// Of the groups whose producers are done, the one whose first op comes earliest goes next.
+void FusionProblem::OrderGroups() {
+  slots_ = positions_;
+  if (kept_.empty()) return;
+  std::vector<OpId> name(slots_.size());  // of each op's group: its first op
+  std::iota(name.begin(), name.end(), 0);
+  for (const std::vector<OpId>& group : kept_) {
+    for (const OpId op : group) name[static_cast<std::size_t>(op)] = group.front();
+  }
+  std::vector<std::vector<OpId>> members(slots_.size());
+  std::vector<int> waiting(slots_.size(), 0);
+  for (OpId op = 0; op < graph().num_ops(); ++op) {
+    const OpId own = name[static_cast<std::size_t>(op)];
+    members[static_cast<std::size_t>(own)].push_back(op);
+    for (const OpId producer : graph().Predecessors(op))
+      waiting[static_cast<std::size_t>(own)] += name[static_cast<std::size_t>(producer)] != own;
+  }
+  using Ready = std::pair<std::int32_t, OpId>;
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+  for (OpId op = 0; op < graph().num_ops(); ++op) {
+    if (name[static_cast<std::size_t>(op)] == op && waiting[static_cast<std::size_t>(op)] == 0)
+      ready.emplace(position(op), op);
+  }
+  for (std::int32_t slot = 0; !ready.empty(); ++slot) {
+    const OpId own = ready.top().second;
+    ready.pop();
+    for (const OpId op : members[static_cast<std::size_t>(own)]) {
+      slots_[static_cast<std::size_t>(op)] = slot;
+      for (const OpId consumer : graph().Successors(op)) {
+        const OpId next = name[static_cast<std::size_t>(consumer)];
+        if (next != own && --waiting[static_cast<std::size_t>(next)] == 0) ready.emplace(position(next), next);
+      }
+    }
+  }
+}
+
+void FusionProblem::FindCandidates() {
   std::vector<FusionRole> roles;
   for (const Op& op : graph().ops()) roles.push_back(FusionRoleOf(op.type));
   for (std::size_t op = 0; op < roles.size(); ++op) anchors_[op] = static_cast<char>(roles[op] == FusionRole::kAnchor);
+  for (const std::vector<OpId>& group : kept_) {
+    for (const OpId op : group) roles[static_cast<std::size_t>(op)] = FusionRole::kAlone;
+  }
   std::vector<OpId> producers;
   for (const OpId op : graph().topological_order()) {
     first_candidates_[static_cast<std::size_t>(op)] = candidates_.size();
@@ -38,7 +87,9 @@ FusionProblem::FusionProblem(const CostModel& model)
     num_candidates_[static_cast<std::size_t>(op)] =
         candidates_.size() - first_candidates_[static_cast<std::size_t>(op)];
   }
+}
 
+void FusionProblem::FindOpenDevices() {
   const auto devices = static_cast<std::size_t>(devices_);
   std::unordered_map<std::string_view, OpId> colocation_of;
   open_.assign(first_candidates_.size() * devices, 1);
@@ -47,7 +98,7 @@ FusionProblem::FusionProblem(const CostModel& model)
     const OpId colocation = name.empty() ? op : colocation_of.emplace(name, op).first->second;
     colocations_[static_cast<std::size_t>(op)] = colocation;
     for (std::size_t device = 0; device < devices; ++device) {
-      seconds_.push_back(model.GroupSeconds(std::span(&op, 1), static_cast<int>(device)));
+      seconds_.push_back(model_.GroupSeconds(std::span(&op, 1), static_cast<int>(device)));
       if (!std::isfinite(seconds_.back())) open_[static_cast<std::size_t>(colocation) * devices + device] = 0;
     }
   }
@@ -59,7 +110,7 @@ FusionProblem::FusionProblem(const CostModel& model)
     std::vector<char> open;
     open.reserve(static_cast<std::size_t>(devices_));
     for (int device = 0; device < devices_; ++device)
-      open.push_back(static_cast<char>(std::isfinite(model.GroupSeconds(ordered, device))));
+      open.push_back(static_cast<char>(std::isfinite(model_.GroupSeconds(ordered, device))));
     stated_.emplace(entry.ops, std::move(open));
   }
 }

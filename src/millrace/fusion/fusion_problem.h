@@ -11,7 +11,8 @@
 
 // Which ops of a graph may be merged into fusion groups, and where they can run: what every way of choosing the groups
 // starts from. Candidates are the edges producer -> consumer that the fusion table lets join, consumers in topological
-// order, of one consumer the latest producer first.
+// order, of one consumer the latest producer first. Groups that a user keeps (cost/steering.h) stand from the beginning,
+// and no candidate touches them.
 namespace millrace {
 
 struct Merge {
@@ -32,6 +33,12 @@ class FusionProblem {
   std::size_t first_candidate(OpId op) const { return first_candidates_[static_cast<std::size_t>(op)]; }
   std::size_t num_candidates(OpId op) const { return num_candidates_[static_cast<std::size_t>(op)]; }
   int position(OpId op) const { return positions_[static_cast<std::size_t>(op)]; }  // in topological order
+
+  // Groups that stand from the beginning; a place for every op's group in an order of them all, where every edge between
+  // groups leads upwards.
+  const FusionGroups& kept() const { return kept_; }
+  std::int32_t slot(OpId op) const { return slots_[static_cast<std::size_t>(op)]; }
+
   bool anchor(OpId op) const { return anchors_[static_cast<std::size_t>(op)] != 0; }
 
   // Seconds of the op alone by device; infinity: cannot run there.
@@ -53,11 +60,16 @@ class FusionProblem {
   const std::vector<char>* StatedOpen(std::span<const OpId> ops, std::vector<OpId>& key) const;
 
  private:
+  void FindCandidates();
+  void OrderGroups();
+  void FindOpenDevices();
+
   const CostModel& model_;
   int devices_;
+  FusionGroups kept_;
   std::vector<Merge> candidates_;
   std::vector<std::size_t> first_candidates_, num_candidates_;
-  std::vector<std::int32_t> positions_;
+  std::vector<std::int32_t> positions_, slots_;
   std::vector<char> anchors_;
   std::vector<double> seconds_;
   std::vector<OpId> colocations_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "millrace/cost/cost_model.h"
 #include "millrace/graph/computation_graph.h"
 #include "millrace/plan/plan.h"
 
@@ -12,5 +13,9 @@ namespace millrace {
 // later one. Groups are numbered by their first op in topological order. Deterministic, O((ops + edges) log ops) on
 // graphs whose groups are small.
 FusionGroups GreedyFusion(const ComputationGraph& graph);
+
+// The same rule where plans must keep to something (cost/steering.h): kept groups stand, and ops pinned apart stay
+// apart. For other models it is GreedyFusion of their graph.
+FusionGroups GreedyFusion(const CostModel& model);
 
 }  // namespace millrace

@@ -35,11 +35,34 @@ void MergedGroups::Clear() {
     group_[i] = ring_[i] = op;
     sizes_[i] = 1;
     anchor_[i] = problem_->anchor(op) ? op : -1;
-    slots_[i] = problem_->position(op);
+    slots_[i] = problem_->slot(op);
     colocation_parent_[i] = problem_->colocation(op);
     const std::span<const char> open = problem_->Open(op);
     std::copy(open.begin(), open.end(), open_.begin() + static_cast<std::ptrdiff_t>(op) * devices);
   }
+  for (const std::vector<OpId>& group : problem_->kept()) {
+    for (const OpId op : group) {
+      if (op != group.front()) Join(group.front(), op);
+    }
+  }
+}
+
+// The union has the first one's name. Its slot is the caller's business.
+void MergedGroups::Join(OpId first, OpId second) {
+  const OpId colocation = ColocationRoot(first);
+  const OpId other = ColocationRoot(second);
+  if (colocation != other) {
+    const auto devices = static_cast<std::size_t>(problem_->num_devices());
+    for (std::size_t device = 0; device < devices; ++device)
+      open_[static_cast<std::size_t>(colocation) * devices + device] &=
+          open_[static_cast<std::size_t>(other) * devices + device];
+    colocation_parent_[static_cast<std::size_t>(other)] = colocation;
+  }
+  ForEachOp(second, [this, first](OpId op) { group_[static_cast<std::size_t>(op)] = first; });
+  std::swap(ring_[static_cast<std::size_t>(first)], ring_[static_cast<std::size_t>(second)]);
+  sizes_[static_cast<std::size_t>(first)] += sizes_[static_cast<std::size_t>(second)];
+  if (anchor_[static_cast<std::size_t>(first)] < 0)
+    anchor_[static_cast<std::size_t>(first)] = anchor_[static_cast<std::size_t>(second)];
 }
 
 bool MergedGroups::Propose(OpId first, OpId second) {
@@ -66,23 +89,8 @@ bool MergedGroups::Legal() {
 }
 
 void MergedGroups::Merge() {
-  const OpId first = first_;
-  const OpId second = second_;
-  Reorder(first, second);
-  const OpId colocation = ColocationRoot(first);
-  const OpId other = ColocationRoot(second);
-  if (colocation != other) {
-    const auto devices = static_cast<std::size_t>(problem_->num_devices());
-    for (std::size_t device = 0; device < devices; ++device)
-      open_[static_cast<std::size_t>(colocation) * devices + device] &=
-          open_[static_cast<std::size_t>(other) * devices + device];
-    colocation_parent_[static_cast<std::size_t>(other)] = colocation;
-  }
-  for (const OpId op : union_) group_[static_cast<std::size_t>(op)] = first;
-  std::swap(ring_[static_cast<std::size_t>(first)], ring_[static_cast<std::size_t>(second)]);
-  sizes_[static_cast<std::size_t>(first)] = static_cast<std::int32_t>(union_.size());
-  if (anchor_[static_cast<std::size_t>(first)] < 0)
-    anchor_[static_cast<std::size_t>(first)] = anchor_[static_cast<std::size_t>(second)];
+  Reorder(first_, second_);
+  Join(first_, second_);
 }
 
 FusionGroups MergedGroups::groups() const {

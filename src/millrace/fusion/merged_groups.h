@@ -11,7 +11,7 @@
 // fusion table, all of them together keep an order, and each has a device left.
 namespace millrace {
 
-// Groups are named by one of their ops. Every op is single at first. One object serves one thread; only the
+// Groups are named by one of their ops. Every op is single at first, but for those of kept groups. One object serves one thread; only the
 // constructor, copying and groups() allocate. A question takes time by the edges of the ops around the two groups,
 // never by the size of the graph. The problem must outlive it.
 class MergedGroups {
@@ -54,6 +54,7 @@ class MergedGroups {
   template <bool kForward>
   bool Look(OpId group, OpId from, OpId to);
   void Reorder(OpId first, OpId second);
+  void Join(OpId first, OpId second);
 
   const FusionProblem* problem_;
   OpId first_ = 0, second_ = 0;          // those proposed

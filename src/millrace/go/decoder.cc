@@ -77,7 +77,7 @@ GoDecoder::GoDecoder(const GoProblem& problem, const CostedGraph& given) : GoDec
 
 FusionGroups GoDecoder::Groups(const Decisions& decisions) const {
   if (given_ != nullptr) return given_->groups;
-  if (!decisions.Has(Task::kFusion)) return GreedyFusion(problem_.graph());
+  if (!decisions.Has(Task::kFusion)) return GreedyFusion(problem_.model());
   const std::span<const Merge> candidates = fusion_.candidates();
   std::vector<std::uint32_t> order;
   order.reserve(candidates.size());
@@ -111,7 +111,7 @@ FusionGroups GoDecoder::Groups(const Decisions& decisions) const {
 
 std::shared_ptr<const CostedGraph> GoDecoder::GreedilyFused() const {
   std::call_once(greedy_made_, [this] {
-    greedy_ = std::make_shared<const CostedGraph>(MakeCostedGraph(problem_.model(), GreedyFusion(problem_.graph())));
+    greedy_ = std::make_shared<const CostedGraph>(MakeCostedGraph(problem_.model(), GreedyFusion(problem_.model())));
   });
   return greedy_;
 }

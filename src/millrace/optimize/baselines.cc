@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <utility>
 
+#include "millrace/fusion/fusion_options.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/planning/planner.h"
 #include "millrace/simulate/peak_memory.h"
@@ -13,6 +15,8 @@
 
 namespace millrace {
 namespace {
+
+constexpr char kHeft[] = "heft";
 
 // Seconds of all groups one after the other, each where `placement` puts it.
 double TotalSeconds(const CostedGraph& costed, const std::vector<int>& placement) {
@@ -99,11 +103,11 @@ std::vector<Baseline> MakeBaselines(const Pool& pool, const Machine& machine) {
     add("all-cores", "one op after the other, each on all " + std::to_string(most) + " units: the usual default",
         [most](const CostedGraph& costed) { return OneAfterTheOther(costed, static_cast<int>(most)); });
   }
-  add("heft", "the HEFT heuristic, placement and order", [](const CostedGraph& costed) {
+  add(kHeft, "the HEFT heuristic, placement and order", [](const CostedGraph& costed) {
     Assignment answer;
     Random unused(0);
-    MakeHeuristic("heft")->Propose(costed, Budget{}, unused,
-                                   [&answer](ProposedPlan offered) { answer = std::move(offered.assignment); });
+    MakeHeuristic(kHeft)->Propose(costed, Budget{}, unused,
+                                  [&answer](ProposedPlan offered) { answer = std::move(offered.assignment); });
     return answer;
   });
   const bool layers = std::any_of(pool.fusions.front().costed.layer.begin(), pool.fusions.front().costed.layer.end(),
@@ -111,6 +115,25 @@ std::vector<Baseline> MakeBaselines(const Pool& pool, const Machine& machine) {
   if (layers && pool.fusions.front().costed.topology.num_memories > 1) {
     add("expert", "consecutive layers in one block per device, as people place them",
         [](const CostedGraph& costed) { return ScheduleExpert(costed).assignment; });
+  }
+  return baselines;
+}
+
+std::vector<Baseline> MakeSteeredBaselines(const Pool& pool, const Machine& machine, const CostModel& free,
+                                           const Steering& steering) {
+  std::vector<Baseline> baselines = MakeBaselines(pool, machine);
+  Pool without;
+  for (FusionOption& fusion : FusionOptions(free))
+    without.fusions.push_back({std::move(fusion.name), MakeCostedGraph(free, std::move(fusion.groups))});
+  for (Baseline& other : MakeBaselines(without, machine)) {
+    other.keeps = Keeps(steering, other.candidate.plan);
+    const auto same = std::find_if(baselines.begin(), baselines.end(),
+                                   [&other](const Baseline& baseline) { return baseline.name == other.name; });
+    if (same == baselines.end()) {
+      baselines.push_back(std::move(other));
+    } else if (other.name != kHeft) {
+      *same = std::move(other);
+    }
   }
   return baselines;
 }

@@ -17,6 +17,7 @@ struct Candidate {
   std::string fusion;  // how its groups were formed: none, greedy, measured; go: by that method for this plan
   double proxy_seconds = 0;
   std::optional<double> fragility;  // simulate/greedy.h; absent: nobody asked
+  std::optional<double> value;      // what the objective is about, where that is not latency: bytes, or seconds
 
   // Once measured:
   std::vector<double> times;             // of every run, in order

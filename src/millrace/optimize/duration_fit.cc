@@ -61,6 +61,7 @@ class Corrected final : public CostModel {
   }
   const Topology& topology() const override { return base_.topology(); }
   const ComputationGraph& graph() const override { return base_.graph(); }
+  const Steering* steering() const override { return base_.steering(); }
 
   std::size_t Variable(OpId op, int device) const {
     return static_cast<std::size_t>(op) * static_cast<std::size_t>(kinds_) +

@@ -26,8 +26,9 @@ std::pair<double, double> RatioInterval(const Candidate& slower, const Candidate
 
 void YieldToFasterBaseline(OptimizeResult& result) {
   const Candidate chosen = result.best;
+  const bool by_time = result.objective.aim == Objective::Aim::kLatency;
   for (const BaselineResult& baseline : result.baselines) {
-    if (!baseline.candidate.target_seconds || !result.best.target_seconds) continue;
+    if (!by_time || !baseline.keeps || !baseline.candidate.target_seconds || !result.best.target_seconds) continue;
     if (JudgedSeconds(baseline.candidate, result.robust) < JudgedSeconds(result.best, result.robust)) {
       const std::string method = baseline.name;
       result.best = baseline.candidate;
@@ -73,9 +74,11 @@ void JudgeProxy(OptimizeResult& result) {
 }
 
 void JudgePayback(OptimizeResult& result) {
+  if (result.objective.aim != Objective::Aim::kLatency) return;
   double fastest = std::numeric_limits<double>::infinity();
   for (const BaselineResult& baseline : result.baselines) {
-    if (baseline.candidate.target_seconds) fastest = std::min(fastest, *baseline.candidate.target_seconds);
+    if (baseline.keeps && baseline.candidate.target_seconds)
+      fastest = std::min(fastest, *baseline.candidate.target_seconds);
   }
   const double saved = fastest - result.best.target_seconds.value_or(fastest);
   if (std::isfinite(saved) && saved > 0) result.pays_back_after_runs = std::ceil(result.planning_seconds / saved);

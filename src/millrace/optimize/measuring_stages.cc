@@ -69,7 +69,9 @@ void Pipeline::Measure(double share) {
 
 void Pipeline::Race() {
   // Baselines go through the race too: if one of them is the fastest known plan, that is the answer.
-  for (const Baseline& baseline : baselines_) AddUnlessKnown(baseline.candidate, result_.candidates);
+  for (const Baseline& baseline : baselines_) {
+    if (baseline.keeps) AddUnlessKnown(baseline.candidate, result_.candidates);
+  }
   if (result_.candidates.empty()) {
     throw WorkFailed("no plan found fits in the machine's memory (" + std::to_string(pool_.infeasible) +
                      " were tried)");
@@ -77,7 +79,28 @@ void Pipeline::Race() {
   resume_ = std::make_unique<Resume>(options_.records, result_.graph_hash, result_.machine, *target_, options_.seed);
   result_.recalled = resume_->Recall(result_.candidates);
   for (const std::string& warning : resume_->warnings()) result_.warnings.push_back(warning);
+  MeasureFreeBaselines();
   Measure(places_.after_fit > 0 ? 0.6 : 1.0);
+}
+
+void Pipeline::MeasureFreeBaselines() {
+  std::vector<Candidate> free;
+  for (const Baseline& baseline : baselines_) {
+    if (!baseline.keeps) free.push_back(baseline.candidate);
+  }
+  resume_->Recall(free);
+  for (Candidate& candidate : free) {
+    if (candidate.target_seconds || !candidate.failure.empty()) continue;
+    if (End().Passed()) break;
+    StopIfInterrupted();
+    const std::unique_ptr<LoadedPlan> loaded = TryLoad(*target_, candidate.plan, &candidate.failure);
+    if (loaded != nullptr) candidate.target_seconds = TryRun(*loaded, &candidate.failure);
+    if (candidate.target_seconds) candidate.times = {*candidate.target_seconds};
+  }
+  auto measured = free.begin();
+  for (Baseline& baseline : baselines_) {
+    if (!baseline.keeps) baseline.candidate = std::move(*measured++);
+  }
 }
 
 void Pipeline::Calibrate() {
@@ -142,6 +165,7 @@ void Pipeline::Compare() {
   // Measured once, a plan would take the same time again.
   if (target_->deterministic()) return;
   std::vector<Candidate*> compared{&result_.best};
+  if (options_.objective.aim != Objective::Aim::kLatency) compared.push_back(&result_.fastest);
   for (BaselineResult& baseline : result_.baselines) compared.push_back(&baseline.candidate);
   std::vector<std::unique_ptr<LoadedPlan>> loaded;
   std::vector<LoadedPlan*> plans;
@@ -186,10 +210,12 @@ void Pipeline::Compare() {
 }
 
 void Pipeline::ChooseBest() {
-  result_.best = FastestMeasured(result_.candidates, options_.robust);
+  result_.best = options_.objective.aim == Objective::Aim::kLatency
+                     ? FastestMeasured(result_.candidates, options_.robust)
+                     : BestByObjective();
   for (const Baseline& baseline : baselines_)
     result_.baselines.push_back(
-        {baseline.name, baseline.meaning, AsRaced(baseline.candidate, result_.candidates), {0, 0}});
+        {baseline.name, baseline.meaning, AsRaced(baseline.candidate, result_.candidates), {0, 0}, baseline.keeps});
   result_.planning_seconds = deadline_.Elapsed();
 }
 

@@ -31,7 +31,8 @@ constexpr std::array kStages = {
     StageEntry{"calibrate", "correct the proxy by the first times, and plan again", &Pipeline::Calibrate},
     StageEntry{"obvious", "where a run costs nothing, measure the best plan of every method and placements by hand",
                &Pipeline::MeasureObvious},
-    StageEntry{"", "choose the fastest", &Pipeline::ChooseBest},
+    StageEntry{"", "trade latency for what the objective is about", &Pipeline::Trade},
+    StageEntry{"", "choose the best", &Pipeline::ChooseBest},
     StageEntry{"compare", "measure the best plan and the baselines again, interleaved", &Pipeline::Compare},
 };
 

@@ -9,12 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "millrace/cost/steering.h"
 #include "millrace/formats/load.h"
 #include "millrace/machine/machine.h"
 #include "millrace/optimize/candidate.h"
 #include "millrace/optimize/duration_fit.h"
 #include "millrace/optimize/profile.h"
 #include "millrace/optimize/transfer_guess.h"
+#include "millrace/planning/objective.h"
 #include "millrace/planning/registry.h"
 
 // The main job, end to end: price the graph, propose many plans, keep a few that are good and different, measure those
@@ -38,6 +40,8 @@ struct OptimizeOptions {
   std::vector<std::string> methods;        // planners; empty: PlannerRegistry::PoolNames
   PlannerSettings settings;                // of planners that declare such options
   std::vector<std::string> without;        // stages left out, OptimizeStages
+  Objective objective;                     // what the best plan is best at
+  Steering steering;                       // what all plans keep to, but for baselines that show what comes without
   // Makes planners whose weights are fitted to the graph with the times the proxy goes by. Empty: none.
   std::function<PlannerRegistry(const ComputationGraph&)> adapt;
   std::optional<double> time_limit;  // for the whole run, with what the caller does before and after
@@ -57,6 +61,7 @@ struct BaselineResult {
   std::string meaning;
   Candidate candidate;              // times and target_seconds of the final comparison
   std::pair<double, double> ratio;  // 95 % interval of baseline / best; both 0 where either has no time
+  bool keeps = true;                // to the steering; one that does not is never the answer
 };
 
 // The plan that was chosen, where a baseline turned out faster when both were measured again.
@@ -75,6 +80,9 @@ struct OptimizeResult {
   bool robust = false;
   Candidate best;  // times and target_seconds of the final comparison
   std::vector<BaselineResult> baselines;
+  Objective objective;
+  Candidate fastest;             // where the objective is not latency: the plan that the limit is reckoned from
+  std::vector<Candidate> front;  // the same: measured plans none of which is beaten in time and value, fastest first
   std::optional<Challenger> challenger;
   std::vector<Candidate> candidates;  // every plan that went to the target, best proxy first; those of the final
                                       // comparison with its times
@@ -89,7 +97,8 @@ struct OptimizeResult {
   std::optional<double> proxy_median_error;      // median of |proxy / measured - 1| over them
   std::optional<TransferFit> transfer_fit;       // what the first measurements say transfers cost beyond the proxy
   std::optional<DurationFit> duration_fit;       // what they say single ops take
-  std::optional<double> pays_back_after_runs;    // planning time over seconds saved against the fastest baseline
+  std::optional<double> pays_back_after_runs;    // planning time over seconds saved against the fastest baseline, where
+                                                 // the objective is latency
   double planning_seconds = 0;
   std::optional<ProfileSummary> profile;
   bool disturbed = false;  // other processes took our processors during the final comparison
@@ -112,7 +121,7 @@ struct OptimizeStage {
 };
 std::vector<OptimizeStage> OptimizeStages();
 
-// `progress` may be null. Throws InvalidInput (target and model do not go together), WorkFailed (no plan fits, or every measurement failed),
+// `progress` may be null. Throws InvalidInput (target and model do not go together; no plan can keep to the steering), WorkFailed (no plan fits, or every measurement failed),
 // Interrupted.
 OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const PlannerRegistry& planners,
                         const OptimizeOptions& options, const OptimizeProgress& progress);

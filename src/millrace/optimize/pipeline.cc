@@ -30,9 +30,6 @@
 namespace millrace {
 namespace {
 
-// Streams of a run's one generator: no two stages, and no two seeds, share one.
-enum Stream : std::uint64_t { kSharedLinks = 1'000'000'000, kGuesses, kSearchOn, kBeside };
-
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 std::optional<double> TimeLimitOf(const OptimizeOptions& options, const ComputationGraph& graph) {
@@ -61,10 +58,15 @@ struct Stretch {
   std::string_view stage;
   double begin, end;
 };
-constexpr Stretch kStretches[] = {{"profile", 0, 0.2},     {"finetune", 0.2, 0.25},
-                                  {"propose", 0.25, 0.7},  {"propose for shared links", 0.7, 0.8},
-                                  {"search on", 0.8, 0.8}, {"propose for dearer transfers", 0.8, 0.85},
-                                  {"measure", 0.85, 0.95}, {"propose for the corrected proxy", 0.9, 0.95},
+constexpr Stretch kStretches[] = {{"profile", 0, 0.2},
+                                  {"finetune", 0.2, 0.25},
+                                  {"propose", 0.25, 0.7},
+                                  {"propose for shared links", 0.7, 0.8},
+                                  {"search on", 0.8, 0.8},
+                                  {"propose for dearer transfers", 0.8, 0.85},
+                                  {"measure", 0.85, 0.95},
+                                  {"trade latency", 0.9, 0.95},
+                                  {"propose for the corrected proxy", 0.9, 0.95},
                                   {"compare", 0.95, 1}};
 
 // Nearer to a lower bound than this a plan is as good as any; where the user says how much is to be done, but for
@@ -109,13 +111,23 @@ Pipeline::Pipeline(const LoadedGraph& loaded, const Machine& machine, const Plan
   result_.proxy = options.proxy.value_or(UsualProxy(machine));
   result_.seed = options.seed;
   result_.robust = options.robust;
+  result_.objective = options.objective;
   result_.graph = loaded.graph;
   result_.graph_hash = GraphHash(loaded.graph);
   estimate_ = MakeAnalyticCostModel(loaded.graph, result_.machine, result_.proxy);
   const TargetContext context{&loaded.graph, &result_.machine, estimate_.get(), loaded.model ? &*loaded.model : nullptr,
                               options.seed};
   target_ = MakeTarget(options.target, context);
-  proxy_ = MakeAnalyticCostModel(result_.graph, result_.machine, result_.proxy);
+  CheckSteering(*estimate_, result_.machine, options.steering);
+  proxy_ = SteeredModel();
+}
+
+std::unique_ptr<CostModel> Pipeline::FreeModel() const {
+  return MakeAnalyticCostModel(result_.graph, result_.machine, result_.proxy);
+}
+
+std::unique_ptr<CostModel> Pipeline::SteeredModel() const {
+  return MakeSteeredCostModel(FreeModel(), options_.steering);
 }
 
 void Pipeline::Tell(std::string_view stage, std::string_view method, double share) {
@@ -151,7 +163,7 @@ void Pipeline::TimeALoad() {
   // Every plan is made ready once, those that compete in transfers at a higher price than one that has none.
   constexpr double kDearer = 1.5;
   constexpr std::size_t kMostBaselines = 4;
-  const CostedGraph costed = MakeCostedGraph(*proxy_, SingleOpGroups(result_.graph));
+  const CostedGraph costed = MakeCostedGraph(*proxy_, UnfusedGroups(*proxy_));
   const Assignment plain = ScheduleSequential(costed).assignment;
   measuring_seconds_ = effort_.measuring_share * End().Left();
   if (!target_->deterministic()) return;
@@ -234,12 +246,12 @@ void Pipeline::Profile() {
   const double share = deadline_.Limited() ? effort_.profile_share * End().Left() : deadline_.Left();
   ProfileSummary summary;
   result_.graph = ProfileGraph(
-      *loaded_.model, loaded_.graph, result_.machine, GreedyFusion(loaded_.graph), {effort_.profile_seconds}, cache,
+      *loaded_.model, loaded_.graph, result_.machine, GreedyFusion(*proxy_), {effort_.profile_seconds}, cache,
       deadline_.Within(share), [this](int done, int total) { Tell("profile", "", static_cast<double>(done) / total); },
       summary);
   result_.profile = summary;
   cache.Save();
-  proxy_ = MakeAnalyticCostModel(result_.graph, result_.machine, result_.proxy);
+  proxy_ = SteeredModel();
   if (summary.left_out == 0) return;
   result_.warnings.push_back(std::to_string(summary.left_out) + " of " + std::to_string(summary.distinct) +
                              " distinct op timings were left out for lack of time and are estimates");
@@ -254,6 +266,9 @@ void Pipeline::Adapt() {
 
 void Pipeline::Propose() {
   Tell("propose", "", 0);
+  constexpr double kTradingShare = 0.4;
+  if (deadline_.Limited() && options_.objective.aim != Objective::Aim::kLatency)
+    trading_seconds_ = kTradingShare * End().Left();
   TimeALoad();
   const std::vector<FusionOption> fusions = FusionOptions(*proxy_);
   pool_options_.methods = options_.methods;
@@ -277,7 +292,9 @@ void Pipeline::Propose() {
   pool_ = MakePool(*proxy_, *planners_, fusions, pool_options_, watch);
   if (proven_) pool_.entries.push_back(*proven_);
   NoteTooSlow(pool_);
-  baselines_ = MakeBaselines(pool_, result_.machine);
+  baselines_ = options_.steering.empty()
+                   ? MakeBaselines(pool_, result_.machine)
+                   : MakeSteeredBaselines(pool_, result_.machine, *FreeModel(), options_.steering);
   guesses_ = FirstGuesses(*proxy_, result_.machine);
   guesses_.erase(guesses_.begin());
   places_ = Places(options_.top_k, guesses_.size(), !proxy_is_target_ && !LeftOut("dearer-transfers"),
@@ -406,7 +423,9 @@ void Pipeline::ProposeForDearerTransfers() {
 OptimizeResult Pipeline::Finish() {
   result_.proposed = pool_.proposed;
   result_.infeasible = pool_.infeasible;
-  for (BaselineResult& baseline : result_.baselines) FindFragility(baseline.candidate);
+  for (BaselineResult& baseline : result_.baselines) {
+    if (baseline.keeps) FindFragility(baseline.candidate);
+  }
   FindFragility(result_.best);
   YieldToFasterBaseline(result_);
   KeepFinalTimes(result_);

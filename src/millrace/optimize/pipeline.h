@@ -36,6 +36,9 @@ struct Places {
   std::size_t after_fit = 0;
 };
 
+// Streams of a run's one generator: no two stages, and no two seeds, share one.
+enum Stream : std::uint64_t { kSharedLinks = 1'000'000'000, kGuesses, kSearchOn, kBeside, kTrading };
+
 class Pipeline {
  public:
   // What is referred to must outlive it. Throws InvalidInput as Optimize does.
@@ -74,7 +77,10 @@ class Pipeline {
   // placement in all orders. What beats all candidates becomes one.
   void MeasureObvious();
 
-  // The fastest candidate, and what the baselines took beside it.
+  // Where the objective is not latency: plans that are slower and better at that, made from the pool and measured.
+  void Trade();
+
+  // The best candidate by the objective, and what the baselines took beside it.
   void ChooseBest();
 
   // The best plan and the baselines are measured again, interleaved.
@@ -91,7 +97,9 @@ class Pipeline {
   std::optional<double> PlanningSeconds(double share) const;
 
   // The end of everything that is done here: what is kept for the caller comes after it.
-  Deadline End() const { return deadline_.Within(std::max(0.0, deadline_.Left() - options_.seconds_after)); }
+  Deadline End() const {
+    return deadline_.Within(std::max(0.0, deadline_.Left() - options_.seconds_after - trading_seconds_));
+  }
 
   // Finds out how long the target takes to make a plan ready.
   void TimeALoad();
@@ -126,6 +134,19 @@ class Pipeline {
   void Measure(double share);
   bool LeftOut(std::string_view stage) const;
 
+  // The model of the graph as it is known now that knows of no steering, and the one that planners see.
+  std::unique_ptr<CostModel> FreeModel() const;
+  std::unique_ptr<CostModel> SteeredModel() const;
+
+  // By the proxy, where nobody has yet.
+  void FindValue(Candidate& candidate) const;
+
+  // Of those that are fast enough. Throws WorkFailed where none is.
+  Candidate BestByObjective();
+
+  // Baselines that do not keep to the steering are run once, apart from the candidates.
+  void MeasureFreeBaselines();
+
   const LoadedGraph& loaded_;
   const OptimizeOptions& options_;
   const OptimizeProgress& progress_;
@@ -133,6 +154,7 @@ class Pipeline {
   PlannerRegistry adapted_;
   Deadline deadline_;
   Effort effort_;
+  double trading_seconds_ = 0;    // kept for Trade, where time is limited
   double measuring_seconds_ = 0;  // kept for the stages that measure, where time is limited
   double load_seconds_ = 0;       // that a deterministic target takes for a plan, where time is limited
   bool proxy_is_target_ = false;  // found where time is limited: nothing is kept for what the proxy gets wrong

@@ -42,6 +42,7 @@ class Page {
     Summary(HtmlText(title));
     html_ += TimelinesHtml("Timelines", result_.graph, result_.machine, accounts_, colours_, 0, SecondShown());
     html_ += DevicesHtml(result_.machine, DevicesOf());
+    Front();
     Candidates();
     Types();
     Groups();
@@ -56,12 +57,12 @@ class Page {
     fmt::format_to(std::back_inserter(html_), format, std::forward<Arguments>(arguments)...);
   }
 
-  // The fastest plan one gets without planning; -1: none was measured.
+  // The fastest plan one gets without planning, of those that keep to the pins; -1: none was measured.
   int Rival() const {
     int rival = -1;
     for (std::size_t i = 0; i < result_.baselines.size(); ++i) {
       const std::optional<double>& seconds = result_.baselines[i].candidate.target_seconds;
-      if (!seconds) continue;
+      if (!seconds || !result_.baselines[i].keeps) continue;
       if (rival < 0 || *seconds < *result_.baselines[static_cast<std::size_t>(rival)].candidate.target_seconds)
         rival = static_cast<int>(i);
     }
@@ -84,7 +85,40 @@ class Page {
     return shown;
   }
 
+  // What the objective is about, where it is not latency.
+  std::string ValueOf(const Candidate& candidate) const {
+    return result_.objective.aim == Objective::Aim::kMemory ? ReadableBytes(*candidate.value)
+                                                            : ReadableSeconds(*candidate.value);
+  }
+  const char* ValueWords() const {
+    return result_.objective.aim == Objective::Aim::kMemory ? "peak memory" : "time from run to run";
+  }
+
+  // Measured plans none of which another beats in both.
+  void Front() {
+    if (result_.front.empty()) return;
+    Put("<section id=\"front\" aria-labelledby=\"front-h\"><h2 id=\"front-h\">Time against {0}</h2><p "
+        "class=\"quiet\">Plans that were measured, but for those that another beats in both. Of those that take at "
+        "most "
+        "{1} the best one has the least {0}.</p>",
+        ValueWords(), ReadableSeconds(result_.objective.Limit(result_.fastest.target_seconds.value_or(0))));
+    html_ += TableBegin("", {"method", "fusion"}, {"measured", ValueWords()});
+    for (const Candidate& candidate : result_.front) {
+      const bool best = candidate.method == result_.best.method && candidate.value == result_.best.value;
+      html_ += TableRow({HtmlText(candidate.method), HtmlText(candidate.fusion)},
+                        {MeasuredOrFailure(candidate), ValueOf(candidate)}, best ? "best" : "");
+    }
+    html_ += kTableEnd;
+    Put("</section>");
+  }
+
   void Verdict() {
+    if (result_.best.value && result_.fastest.value && result_.best.target_seconds) {
+      Put("<p class=\"verdict\">{} <small>{}, where the fastest plan has {}; a run takes {} against {}.</small></p>",
+          ValueOf(result_.best), ValueWords(), ValueOf(result_.fastest), ReadableSeconds(*result_.best.target_seconds),
+          ReadableSeconds(result_.fastest.target_seconds.value_or(0)));
+      return;
+    }
     if (Rival() < 0 || !result_.best.target_seconds) return;
     const BaselineResult& rival = result_.baselines[static_cast<std::size_t>(Rival())];
     const std::string best = ReadableSeconds(*result_.best.target_seconds);
@@ -170,7 +204,8 @@ class Page {
     row("best", result_.best.method, result_.best, "1", accounts_[0]);
     for (std::size_t i = 0; i < result_.baselines.size(); ++i) {
       const BaselineResult& baseline = result_.baselines[i];
-      row(baseline.name, baseline.meaning, baseline.candidate, interval(baseline.ratio), accounts_[i + 1]);
+      row(baseline.name, baseline.meaning + (baseline.keeps ? "" : "; breaks the pins"), baseline.candidate,
+          interval(baseline.ratio), accounts_[i + 1]);
     }
     if (result_.challenger) {
       const Candidate& candidate = result_.challenger->candidate;

@@ -20,7 +20,12 @@ Json RatioJson(const std::pair<double, double>& ratio) {
   return ratio.second > 0 ? Json{ratio.first, ratio.second} : Json(nullptr);
 }
 
-Json CandidateJson(const Candidate& candidate) {
+// What the objective is about, with its unit.
+const char* ValueName(Objective::Aim aim) {
+  return aim == Objective::Aim::kMemory ? "peak_memory_bytes" : "period_seconds";
+}
+
+Json CandidateJson(const Candidate& candidate, Objective::Aim aim) {
   Json json{{"method", candidate.method},
             {"proxy_seconds", candidate.proxy_seconds},
             {"target_seconds", OrNull(candidate.target_seconds)},
@@ -30,6 +35,7 @@ Json CandidateJson(const Candidate& candidate) {
             {"times", candidate.times}};
   if (candidate.disturbed) json["disturbed"] = true;
   if (candidate.measured) json["measured_timeline"] = TimelineJson(*candidate.measured);
+  if (candidate.value) json[ValueName(aim)] = *candidate.value;
   if (candidate.fragility) json["fragility"] = *candidate.fragility;
   if (!candidate.failure.empty()) json["failure"] = candidate.failure;
   return json;
@@ -47,24 +53,27 @@ Json TransferFitJson(const OptimizeResult& result) {
 }  // namespace
 
 std::string ResultJson(const OptimizeResult& result) {
+  const Objective::Aim aim = result.objective.aim;
   Json baselines = Json::object();
   Json ratios = Json::object();
+  Json unsteered = Json::array();
   Json compared = Json::array();
   for (const BaselineResult& baseline : result.baselines) {
     baselines[baseline.name] = OrNull(baseline.candidate.target_seconds);
     if (baseline.ratio.second > 0) ratios[baseline.name] = RatioJson(baseline.ratio);
-    Json entry = CandidateJson(baseline.candidate);
+    if (!baseline.keeps) unsteered.push_back(baseline.name);
+    Json entry = CandidateJson(baseline.candidate, aim);
     entry["name"] = baseline.name;
     entry["meaning"] = baseline.meaning;
     compared.push_back(std::move(entry));
   }
   Json challenger;
   if (result.challenger) {
-    challenger = CandidateJson(result.challenger->candidate);
+    challenger = CandidateJson(result.challenger->candidate, aim);
     challenger["ratio_interval"] = RatioJson(result.challenger->ratio);
   }
   Json candidates = Json::array();
-  for (const Candidate& candidate : result.candidates) candidates.push_back(CandidateJson(candidate));
+  for (const Candidate& candidate : result.candidates) candidates.push_back(CandidateJson(candidate, aim));
   Json json{{"format", kResultFormat},
             {"version", 1},
             {"graph", result.graph.name()},
@@ -74,9 +83,10 @@ std::string ResultJson(const OptimizeResult& result) {
             {"proxy", NameOf(result.proxy)},
             {"seed", result.seed},
             {"robust", result.robust},
-            {"best", CandidateJson(result.best)},
+            {"best", CandidateJson(result.best, aim)},
             {"baselines", baselines},
             {"baseline_ratio_intervals", ratios},
+            {"baselines_breaking_pins", std::move(unsteered)},
             {"compared", std::move(compared)},
             {"challenger", std::move(challenger)},
             {"candidates", candidates},
@@ -96,6 +106,13 @@ std::string ResultJson(const OptimizeResult& result) {
             {"planning_seconds", result.planning_seconds},
             {"disturbed", result.disturbed},
             {"warnings", result.warnings}};
+  if (aim != Objective::Aim::kLatency) {
+    json["objective"] = NameOf(aim);
+    json["limit_seconds"] = result.objective.Limit(result.fastest.target_seconds.value_or(0));
+    json["fastest"] = CandidateJson(result.fastest, aim);
+    json["front"] = Json::array();
+    for (const Candidate& candidate : result.front) json["front"].push_back(CandidateJson(candidate, aim));
+  }
   if (result.profile) {
     json["profile"] = {{"distinct", result.profile->distinct},
                        {"measured", result.profile->measured},

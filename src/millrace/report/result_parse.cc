@@ -74,11 +74,39 @@ StoredCandidate CandidateIn(const JsonPlace& place) {
   candidate.times = NumbersAt(place.Member("times"));
   candidate.disturbed = TrueIfThere(place, "disturbed");
   candidate.fragility = NumberIfThere(place, "fragility");
+  for (const char* const value : {"peak_memory_bytes", "period_seconds"}) {
+    if (const std::optional<double> number = NumberIfThere(place, value)) candidate.value = number;
+  }
   candidate.failure = TextIfThere(place, "failure");
   if (const std::optional<JsonPlace> measured = place.Optional("measured_timeline"))
     candidate.measured = MeasuredTimeline(*measured);
   stored.plan_hash = place.Member("plan_hash").Text();
   return stored;
+}
+
+// Of a run that was to find something else than the fastest plan.
+void ReadObjective(const JsonPlace& root, OptimizeResult& result) {
+  const std::optional<JsonPlace> objective = root.Optional("objective");
+  if (!objective) return;
+  const std::string name = objective->Text();
+  if (name != NameOf(Objective::Aim::kMemory) && name != NameOf(Objective::Aim::kThroughput))
+    objective->Refuse("is neither memory nor throughput");
+  result.objective = ParseObjective(name);
+  result.objective.seconds = NumberAt(root.Member("limit_seconds"));
+  result.fastest = CandidateIn(root.Member("fastest")).candidate;
+  const JsonPlace front = root.Member("front");
+  for (std::size_t i = 0, size = front.Size(); i < size; ++i) {
+    result.front.push_back(CandidateIn(front.Element(i)).candidate);
+    if (!result.front.back().value || !result.front.back().target_seconds)
+      front.Element(i).Refuse("has not both a time and what the objective is about");
+  }
+}
+
+bool Lists(const std::optional<JsonPlace>& names, const std::string& name) {
+  for (std::size_t i = 0, size = names ? names->Size() : 0; i < size; ++i) {
+    if (names->Element(i).Text() == name) return true;
+  }
+  return false;
 }
 
 std::vector<StoredCandidate> CandidatesIn(const JsonPlace& list) {
@@ -113,12 +141,14 @@ StoredResult ParseResultJson(std::string_view text) {
     baseline.meaning = compared.Element(i).Member("meaning").Text();
     baseline.candidate = stored.baselines[i].candidate;
     baseline.ratio = RatioIfThere(ratios, baseline.name);
+    baseline.keeps = !Lists(root.Optional("baselines_breaking_pins"), baseline.name);
     result.baselines.push_back(std::move(baseline));
   }
   if (const std::optional<JsonPlace> challenger = root.Optional("challenger")) {
     stored.challenger = CandidateIn(*challenger);
     result.challenger = Challenger{stored.challenger->candidate, RatioIfThere(*challenger, "ratio_interval")};
   }
+  ReadObjective(root, result);
   stored.candidates = CandidatesIn(root.Member("candidates"));
   result.best = stored.best.candidate;
   for (const StoredCandidate& candidate : stored.candidates) result.candidates.push_back(candidate.candidate);

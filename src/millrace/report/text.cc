@@ -31,10 +31,33 @@ std::string Table(const OptimizeResult& result) {
     return ReadableNumber(ratio.first, 2) + "x .. " + ReadableNumber(ratio.second, 2) + "x";
   };
   for (const BaselineResult& baseline : result.baselines)
-    text += Line(baseline.name, baseline.candidate, interval(baseline.ratio));
+    text += Line(baseline.name + (baseline.keeps ? "" : " (breaks the pins)"), baseline.candidate,
+                 interval(baseline.ratio));
   if (result.challenger)
     text += Line("challenger (" + result.challenger->candidate.method + ")", result.challenger->candidate,
                  interval(result.challenger->ratio));
+  return text;
+}
+
+// What the plan gains beside what it takes longer, and the plans that trade one for the other.
+std::string Traded(const OptimizeResult& result) {
+  const Objective& objective = result.objective;
+  if (objective.aim == Objective::Aim::kLatency || !result.best.value || !result.fastest.value) return "";
+  const bool memory = objective.aim == Objective::Aim::kMemory;
+  const auto readable = [memory](const Candidate& candidate) {
+    return memory ? ReadableBytes(*candidate.value) : ReadableSeconds(*candidate.value);
+  };
+  const char* const what = memory ? "peak memory" : "from run to run";
+  const double fastest = result.fastest.target_seconds.value_or(0);
+  std::string text = fmt::format("\n  objective {}: {} {}, where the fastest plan, of {}, has {}; it may take {}\n",
+                                 NameOf(objective.aim), readable(result.best), what, ReadableSeconds(fastest),
+                                 readable(result.fastest), ReadableSeconds(objective.Limit(fastest)));
+  text += fmt::format("\n  {:<34} {:>11} {:>16}\n", "plans that trade one for the other", "median", what);
+  for (const Candidate& candidate : result.front) {
+    const bool best = candidate.method == result.best.method && *candidate.value == *result.best.value;
+    text += fmt::format("  {:<34} {:>11} {:>16}{}\n", Escaped(candidate.method + ", fusion " + candidate.fusion),
+                        ReadableSeconds(*candidate.target_seconds), readable(candidate), best ? "  best" : "");
+  }
   return text;
 }
 
@@ -54,6 +77,7 @@ std::string ResultText(const OptimizeResult& result) {
   std::string text = fmt::format("{}: {} ops on {}, target {}\n\n", Escaped(result.graph.name()),
                                  result.graph.num_ops(), Escaped(result.machine.name), Escaped(result.target));
   text += Table(result);
+  text += Traded(result);
   auto out = std::back_inserter(text);
   fmt::format_to(out, "\n  {} plans proposed, {} measured", result.proposed, result.candidates.size());
   if (result.recalled > 0) fmt::format_to(out, " ({} of them by an earlier run)", result.recalled);

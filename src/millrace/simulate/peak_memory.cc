@@ -2,7 +2,8 @@
 #include "millrace/simulate/peak_memory.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "millrace/graph/index.h"
 
 namespace millrace {
 namespace {
@@ -12,27 +13,27 @@ struct Change {
   double bytes;  // < 0: freed
 };
 
-class Ledger {
+}  // namespace
+
+// What comes onto each memory and goes again, for one plan after another.
+class PeakMemoryMeter::Ledger {
  public:
-  explicit Ledger(int memories)
-      : changes_(static_cast<std::size_t>(memories)), always_(static_cast<std::size_t>(memories)) {}
+  explicit Ledger(const CostedGraph& costed)
+      : costed_(costed),
+        changes_(Index(costed.topology.num_memories)),
+        always_(changes_.size()),
+        last_reader_(changes_.size()) {}
 
-  void Hold(int memory, double from, double to, double bytes) {
-    if (!(from < to) || bytes == 0) return;
-    changes_[static_cast<std::size_t>(memory)].push_back({from, bytes});
-    changes_[static_cast<std::size_t>(memory)].push_back({to, -bytes});
-  }
-
-  void HoldAlways(int memory, double bytes) { always_[static_cast<std::size_t>(memory)] += bytes; }
+  void Fill(const Assignment& assignment, const Timeline& timeline);
 
   double Peak(int memory) {
-    double peak = always_[static_cast<std::size_t>(memory)];
+    double peak = always_[Index(memory)];
     Walk(memory, [&peak](double, double held) { peak = std::max(peak, held); });
     return peak;
   }
 
   MemoryUse Use(int memory) {
-    MemoryUse use{{0}, {always_[static_cast<std::size_t>(memory)]}};
+    MemoryUse use{{0}, {always_[Index(memory)]}};
     Walk(memory, [&use](double time, double held) {
       if (time > use.times.back()) {
         use.times.push_back(time);
@@ -45,75 +46,90 @@ class Ledger {
   }
 
  private:
+  void Hold(int memory, double from, double to, double bytes) {
+    if (!(from < to) || bytes == 0) return;
+    changes_[Index(memory)].push_back({from, bytes});
+    changes_[Index(memory)].push_back({to, -bytes});
+  }
+
   // Calls with every change's time and what is held from then on.
   template <typename Step>
   void Walk(int memory, const Step& step) {
-    std::vector<Change>& changes = changes_[static_cast<std::size_t>(memory)];
+    std::vector<Change>& changes = changes_[Index(memory)];
     std::sort(changes.begin(), changes.end(),
               [](const Change& a, const Change& b) { return a.time != b.time ? a.time < b.time : a.bytes < b.bytes; });
     // Wider than double, so that what rounding leaves behind does not add up over many changes.
-    long double held = always_[static_cast<std::size_t>(memory)];
+    long double held = always_[Index(memory)];
     for (const Change& change : changes) {
       held += change.bytes;
       step(change.time, static_cast<double>(held));
     }
   }
 
-  std::vector<std::vector<Change>> changes_;
-  std::vector<double> always_;
+  const CostedGraph& costed_;
+  std::vector<std::vector<Change>> changes_;  // by memory
+  std::vector<double> always_;                // by memory
+  std::vector<double> last_reader_;           // by memory, of one tensor
 };
 
-Ledger LedgerOf(const CostedGraph& costed, const Assignment& assignment, const Timeline& timeline) {
-  const Topology& topology = costed.topology;
-  const auto memory_of_group = [&](int group) {
-    return topology.memory_of[static_cast<std::size_t>(assignment.placement[static_cast<std::size_t>(group)])];
-  };
-  Ledger ledger(topology.num_memories);
-  for (int group = 0; group < costed.num_groups; ++group)
-    ledger.HoldAlways(memory_of_group(group), costed.weight_bytes[static_cast<std::size_t>(group)]);
+void PeakMemoryMeter::Ledger::Fill(const Assignment& assignment, const Timeline& timeline) {
   constexpr double kNever = -1;
-  std::vector<double> last_reader(static_cast<std::size_t>(topology.num_memories), kNever);
-  for (const GroupTensor& tensor : costed.tensors) {
-    std::fill(last_reader.begin(), last_reader.end(), kNever);
-    for (const std::int32_t reader : costed.Readers(tensor)) {
-      double& last = last_reader[static_cast<std::size_t>(memory_of_group(reader))];
-      last = std::max(last, timeline.finish[static_cast<std::size_t>(reader)]);
+  const Topology& topology = costed_.topology;
+  const auto memory_of_group = [&](int group) { return topology.memory_of[Index(assignment.placement[Index(group)])]; };
+  for (std::vector<Change>& changes : changes_) changes.clear();
+  std::fill(always_.begin(), always_.end(), 0.0);
+  for (int group = 0; group < costed_.num_groups; ++group)
+    always_[Index(memory_of_group(group))] += costed_.weight_bytes[Index(group)];
+  for (const GroupTensor& tensor : costed_.tensors) {
+    std::fill(last_reader_.begin(), last_reader_.end(), kNever);
+    for (const std::int32_t reader : costed_.Readers(tensor)) {
+      double& last = last_reader_[Index(memory_of_group(reader))];
+      last = std::max(last, timeline.finish[Index(reader)]);
     }
     const bool input = tensor.producer < 0;
-    const double made = input ? 0.0 : timeline.finish[static_cast<std::size_t>(tensor.producer)];
+    const double made = input ? 0.0 : timeline.finish[Index(tensor.producer)];
     const int home = input ? -1 : memory_of_group(tensor.producer);
     if (!input) {
-      const double start = timeline.start[static_cast<std::size_t>(tensor.producer)];
-      const double end =
-          tensor.output ? timeline.makespan : std::max(made, last_reader[static_cast<std::size_t>(home)]);
-      ledger.Hold(home, start, end, tensor.bytes);
+      const double end = tensor.output ? timeline.makespan : std::max(made, last_reader_[Index(home)]);
+      Hold(home, timeline.start[Index(tensor.producer)], end, tensor.bytes);
     }
     for (int memory = 0; memory < topology.num_memories; ++memory) {
-      if (memory == home || last_reader[static_cast<std::size_t>(memory)] == kNever) continue;
-      ledger.Hold(memory, made, last_reader[static_cast<std::size_t>(memory)], tensor.bytes);
+      if (memory != home && last_reader_[Index(memory)] != kNever)
+        Hold(memory, made, last_reader_[Index(memory)], tensor.bytes);
     }
   }
-  return ledger;
 }
 
-}  // namespace
+PeakMemoryMeter::PeakMemoryMeter(const CostedGraph& costed)
+    : costed_(costed), ledger_(std::make_unique<Ledger>(costed)), peaks_(Index(costed.topology.num_memories)) {}
+
+PeakMemoryMeter::~PeakMemoryMeter() = default;
+
+std::span<const double> PeakMemoryMeter::Measure(const Assignment& assignment, const Timeline& timeline) {
+  ledger_->Fill(assignment, timeline);
+  for (int memory = 0; memory < costed_.topology.num_memories; ++memory) peaks_[Index(memory)] = ledger_->Peak(memory);
+  return peaks_;
+}
+
+std::vector<MemoryUse> PeakMemoryMeter::OverTime(const Assignment& assignment, const Timeline& timeline) {
+  ledger_->Fill(assignment, timeline);
+  std::vector<MemoryUse> uses;
+  for (int memory = 0; memory < costed_.topology.num_memories; ++memory) uses.push_back(ledger_->Use(memory));
+  return uses;
+}
 
 std::vector<double> PeakMemory(const CostedGraph& costed, const Assignment& assignment, const Timeline& timeline) {
-  Ledger ledger = LedgerOf(costed, assignment, timeline);
-  std::vector<double> peaks;
-  for (int memory = 0; memory < costed.topology.num_memories; ++memory) peaks.push_back(ledger.Peak(memory));
-  return peaks;
+  PeakMemoryMeter meter(costed);
+  const std::span<const double> peaks = meter.Measure(assignment, timeline);
+  return {peaks.begin(), peaks.end()};
 }
 
 std::vector<MemoryUse> MemoryOverTime(const CostedGraph& costed, const Assignment& assignment,
                                       const Timeline& timeline) {
-  Ledger ledger = LedgerOf(costed, assignment, timeline);
-  std::vector<MemoryUse> uses;
-  for (int memory = 0; memory < costed.topology.num_memories; ++memory) uses.push_back(ledger.Use(memory));
-  return uses;
+  return PeakMemoryMeter(costed).OverTime(assignment, timeline);
 }
 
-bool Fits(const CostedGraph& costed, const std::vector<double>& peaks) {
+bool Fits(const CostedGraph& costed, std::span<const double> peaks) {
   // A sum of fractions of bytes is known to rounding only.
   constexpr double kRounding = 1 + 1e-12;
   for (std::size_t memory = 0; memory < peaks.size(); ++memory) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
@@ -26,8 +28,28 @@ struct MemoryUse {
 std::vector<MemoryUse> MemoryOverTime(const CostedGraph& costed, const Assignment& assignment,
                                       const Timeline& timeline);
 
+// Both for many plans of one costed graph, which must outlive it: holds the workspace, so a call allocates nothing
+// once it has seen a plan or two.
+class PeakMemoryMeter {
+ public:
+  explicit PeakMemoryMeter(const CostedGraph& costed);
+  ~PeakMemoryMeter();
+
+  // Peaks by memory; valid until the next call.
+  std::span<const double> Measure(const Assignment& assignment, const Timeline& timeline);
+
+  std::vector<MemoryUse> OverTime(const Assignment& assignment, const Timeline& timeline);
+
+ private:
+  class Ledger;
+
+  const CostedGraph& costed_;
+  std::unique_ptr<Ledger> ledger_;
+  std::vector<double> peaks_;
+};
+
 // Does every peak stay within its memory's capacity (but for rounding, a part in 1e12)?
-bool Fits(const CostedGraph& costed, const std::vector<double>& peaks);
+bool Fits(const CostedGraph& costed, std::span<const double> peaks);
 
 // The whole question for one assignment; true at once on machines without capacities.
 bool FitsInMemory(const CostedGraph& costed, const Assignment& assignment);

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "millrace/cost/steering.h"
 #include "millrace/errors/interrupt.h"
 #include "millrace/gflownet/environment/backward.h"
 #include "millrace/gflownet/environment/merge_observation.h"
@@ -64,7 +65,7 @@ FusedSampler::FusedSampler(const CostModel& model, std::shared_ptr<const FusionP
       temperature_(temperature),
       environments_(model, kEnvironmentsKept) {
   CheckTemperature(temperature);
-  scale_ = RewardScaleOf(FusedEnvironment(model, SingleOpGroups(model.graph())).environment);
+  scale_ = RewardScaleOf(FusedEnvironment(model, UnfusedGroups(model)).environment);
 }
 
 double FusedSampler::PlacingTemperature(const Environment& environment) const {
