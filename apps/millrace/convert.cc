@@ -26,6 +26,7 @@ struct ConvertOptions {
   bool profile = false;  // write measured times into the graph
   std::string machine = "this";
   std::string profile_cache = DefaultProfileCachePath();
+  bool reprofile = false;
 };
 
 // The graph with the time of every op, and of every group that greedy fusion makes, measured on this host.
@@ -33,12 +34,18 @@ ComputationGraph Profiled(const LoadedGraph& loaded, const CommandLine& line, co
   if (!loaded.model)
     throw InvalidInput(options.input + ": holds costs, not operators, and cannot be measured; leave --profile out");
   ProfileCache cache(options.profile_cache);
+  if (!cache.warning().empty()) Warn(cache.warning());
+  if (options.reprofile) cache.MeasureAnew();
   ProfileSummary summary;
   ProgressBar bar(line.common.quiet);
   ComputationGraph graph = ProfileGraph(
       *loaded.model, loaded.graph, LoadMachine(options.machine), GreedyFusion(loaded.graph), ProfileGraphOptions{},
       cache, Deadline(), [&bar](int done, int total) { bar.Show("profile", done, total); }, summary);
   cache.Save();
+  if (summary.disturbed > 0) {
+    Warn(fmt::format("other processes used these processors during {} of {} op timings: those are guesses",
+                     summary.disturbed, summary.measured));
+  }
   return graph;
 }
 
@@ -100,6 +107,7 @@ void AddConvert(CommandLine& line) {
                  "Measure every op and fused group on this host and write the times into the graph");
   verb->add_option("--machine", options->machine, "With --profile: the host's devices")->capture_default_str();
   verb->add_option("--profile-cache", options->profile_cache, "With --profile: file that keeps op times between runs");
+  verb->add_flag("--reprofile", options->reprofile, "With --profile: measure anew what that file holds");
 }
 
 }  // namespace millrace::cli

@@ -3,16 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "command_line/limits.h"
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
+#include "millrace/formats/atomic_file.h"
 #include "millrace/formats/plan_json.h"
 #include "millrace/report/readable.h"
+#include "millrace/report/trace.h"
 #include "millrace/runtime/host_units.h"
 #include "millrace/simulate/peak_memory.h"
+#include "millrace/target/measured_timeline.h"
 #include "millrace/verb.h"
 
 namespace millrace::cli {
@@ -22,9 +27,12 @@ struct MeasureVerbOptions {
   std::string model;
   std::string plan;
   std::string target = "cpu";
+  std::string trace;  // file for the measured timeline; empty: none
   int repetitions = 20;
   int warm_up = 2;
 };
+
+constexpr int kMostTimedRuns = 9;
 
 void RefuseIfOverMemory(const std::string& path, const CostModel& cost, const Plan& plan) {
   const CostedGraph costed = MakeCostedGraph(cost, plan.groups);
@@ -37,6 +45,27 @@ void RefuseIfOverMemory(const std::string& path, const CostModel& cost, const Pl
                                    ReadableBytes(peaks[memory]), memory,
                                    ReadableBytes(costed.topology.memory_bytes[memory])));
   }
+}
+
+nlohmann::ordered_json TimelineJson(const Plan& plan, const std::optional<MeasuredTimeline>& measured) {
+  if (!measured) return nullptr;
+  nlohmann::ordered_json groups = nlohmann::ordered_json::array();
+  for (std::size_t group = 0; group < plan.groups.size(); ++group) {
+    groups.push_back({{"start", measured->run.start[group]},
+                      {"finish", measured->run.finish[group]},
+                      {"median_seconds", measured->group_seconds[group]},
+                      {"device", plan.placement[group]}});
+  }
+  return {{"run_seconds", measured->run_seconds}, {"runs", measured->runs}, {"groups", std::move(groups)}};
+}
+
+void WriteTrace(const std::string& path, const ComputationGraph& graph, const PlanRecord& record,
+                const Timeline& measured) {
+  Candidate candidate;
+  candidate.plan = record.plan;
+  candidate.method = record.method;
+  const PlanAccount predicted = AccountOf("plan", candidate, graph, record.machine, record.proxy);
+  WriteFileAtomically(path, TraceJson(graph, record.machine, {AsMeasured(graph, predicted, measured)}));
 }
 
 int Measure(const CommandLine& line, const MeasureVerbOptions& options) {
@@ -60,12 +89,20 @@ int Measure(const CommandLine& line, const MeasureVerbOptions& options) {
   if (target->name() == "cpu") measure.cpus = UnitsOf(record.machine);
   const Measurement measured = MeasurePlan(*plan, measure);
   if (measured.failed) throw WorkFailed("measuring failed: " + measured.error);
+  std::optional<MeasuredTimeline> timeline;
+  if (line.common.json || !options.trace.empty())
+    timeline = MeasureTimeline(*plan, std::min(options.repetitions, kMostTimedRuns));
+  if (!options.trace.empty()) {
+    if (!timeline) throw InvalidInput("target " + target->name() + " does not tell when groups ran; leave --trace out");
+    WriteTrace(options.trace, loaded.graph, record, timeline->run);
+  }
   if (line.common.json) {
     PrintJson({{"median_seconds", measured.median},
                {"min_seconds", measured.min},
                {"p95_seconds", measured.p95},
                {"times", measured.times},
-               {"disturbed", measured.disturbed}});
+               {"disturbed", measured.disturbed},
+               {"timeline", TimelineJson(record.plan, timeline)}});
   } else {
     Print("median {}, min {}, p95 {} over {} runs on {}{}\n", ReadableSeconds(measured.median),
           ReadableSeconds(measured.min), ReadableSeconds(measured.p95), measured.times.size(), target->name(),
@@ -84,6 +121,9 @@ void AddMeasure(CommandLine& line) {
   verb->add_option("--plan", options->plan, "Plan to measure")->required();
   verb->add_option("--target", options->target, "cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE")
       ->capture_default_str();
+  verb->add_option(
+      "--trace", options->trace,
+      "Also write when each group ran, in a run of the middle time, to this file, which opens in Perfetto");
   verb->add_option("--repetitions", options->repetitions, "Timed runs")
       ->check(WholeFrom(1, 1000000))
       ->capture_default_str();

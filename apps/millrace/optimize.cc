@@ -148,6 +148,7 @@ void AddOptimize(CommandLine& line) {
   verb->add_flag("--no-profile", options->no_profile, "Do not time ops first: price plans by the machine's rates");
   verb->add_option("--profile-cache", optimize.profile_cache, "File that keeps op times between runs; empty for none")
       ->capture_default_str();
+  verb->add_flag("--reprofile", optimize.reprofile, "Measure anew what the profile cache holds");
   verb->add_option("-o,--output", options->output, "Folder for the plan, the report and the records")
       ->capture_default_str();
   AddLlamaFlags(*verb, options->llama);

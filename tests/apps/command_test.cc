@@ -201,6 +201,19 @@ TEST_F(Command, PlansAndRunsARealModelOnThisHost) {
   EXPECT_EQ(measured["times"].size(), 3U);
   EXPECT_LE(measured["min_seconds"], measured["median_seconds"]);
   EXPECT_TRUE(measured["disturbed"].is_boolean());
+  const Json plan = Json::parse(ContentOf(Path("r/plan.json")));
+  EXPECT_EQ(measured["timeline"]["runs"], 3);
+  ASSERT_EQ(measured["timeline"]["groups"].size(), plan["groups"].size());
+  for (std::size_t group = 0; group < plan["groups"].size(); ++group) {
+    const Json& ran = measured["timeline"]["groups"][group];
+    EXPECT_EQ(ran["device"], plan["placement"][group]);
+    EXPECT_LE(ran["start"], ran["finish"]);
+  }
+  Do("measure m.onnx --plan r/plan.json --repetitions 3 --trace measured.json");
+  std::size_t slices = 0;
+  for (const Json& event : Json::parse(ContentOf(Path("measured.json")))["traceEvents"]) slices += event["ph"] == "X";
+  EXPECT_GE(slices, plan["groups"].size());
+  Refuses("measure m.onnx --plan r/plan.json --target 'cmd-sh:echo 1' --trace t.json", "leave --trace out");
   Do("convert m.onnx planned.onnx --plan r/plan.json");
   Do("convert planned.onnx planned.json --plan-out extracted.json");
   const Json before = Do("simulate m.onnx --plan r/plan.json --json").json();

@@ -50,6 +50,26 @@ TEST(Race, KeepsAPlanWhoseFastestRunKeepsUpThoughItsMedianDoesNot) {
   EXPECT_EQ(candidates[5].times.size(), 12U);
 }
 
+TEST(Race, KeepsTheTimelineOfTheMedianRunWhereTheTargetTellsIt) {
+  const auto script = [](const Plan& plan, int run) { return 1.0 + plan.placement[0] + (run == 1 ? 0.25 : 0.0); };
+  for (const testing::Tells tells : {testing::Tells::kTimesAlone, testing::Tells::kTimelines}) {
+    ScriptedTarget target(script, false, tells);
+    std::vector<Candidate> candidates = Candidates(2);
+    RaceOptions options;
+    options.rounds = 3;
+    Race(target, candidates, options, Deadline(), kNoProgress);
+    EXPECT_EQ(target.runs(), 6);
+    for (const Candidate& candidate : candidates) {
+      EXPECT_EQ(candidate.times.size(), 3U);
+      ASSERT_EQ(candidate.measured.has_value(), tells == testing::Tells::kTimelines);
+      if (candidate.measured) {
+        EXPECT_EQ(candidate.measured->makespan, candidate.target_seconds);
+        EXPECT_EQ(candidate.group_seconds[0], *candidate.target_seconds);
+      }
+    }
+  }
+}
+
 TEST(Race, RecordsAFailureAndGoesOnWithTheOthers) {
   ScriptedTarget target([](const Plan& plan, int run) -> double {
     if (plan.placement[0] == 1 && run == 2) throw MeasurementFailed("the board caught fire");

@@ -115,5 +115,18 @@ TEST(ExecutorOrder, RunsTakeNothingFromTheHeap) {
   EXPECT_EQ(testing::AllocationsSoFar() - before, 0u);
 }
 
+TEST(ExecutorOrder, TracedRunsTakeNothingFromTheHeapAfterTheFirst) {
+  if (!testing::CountsAllocations()) GTEST_SKIP() << "a sanitizer keeps the heap";
+  Random random(33);
+  WorkerPool pool(AllowedProcessors());
+  const Watched watched = RandomSteps(random, 200);
+  Executor executor(watched.program, pool);
+  std::vector<StepTime> times;
+  executor.RunTraced(&times);
+  const std::uint64_t before = testing::AllocationsSoFar();
+  for (int run = 0; run < 100; ++run) executor.RunTraced(&times);
+  EXPECT_EQ(testing::AllocationsSoFar() - before, 0u);
+}
+
 }  // namespace
 }  // namespace millrace

@@ -161,9 +161,9 @@ TEST_F(ExecutorTest, ATracedRunTellsWhenEachStepRanInAnOrderThatItsInputsAllow) 
     for (std::size_t earlier = 0; earlier < program.steps.size(); ++earlier) {
       for (const int buffer : program.steps[earlier].outputs) {
         const std::vector<int>& read = program.steps[later].inputs;
-        // A worker notes its own finish after it has told the others.
+        // Counters of two processors may differ by some ticks.
         if (std::find(read.begin(), read.end(), buffer) == read.end()) continue;
-        EXPECT_LE(finish[earlier], start[later] + 1e-3);
+        EXPECT_LE(finish[earlier], start[later] + 1e-6);
       }
     }
   }

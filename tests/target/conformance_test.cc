@@ -8,6 +8,7 @@
 #include <string>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/cost/costed_graph.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/model_graph.h"
 #include "millrace/machine/detect.h"
@@ -62,6 +63,37 @@ TEST_P(EveryTarget, RunsSeveralLoadedPlansInAnyOrderAsOftenAsWanted) {
       if (target->deterministic()) {
         EXPECT_EQ(seconds, first[i]);
       }
+    }
+  }
+}
+
+TEST_P(EveryTarget, TellsWhenGroupsRanInAnOrderThatThePlanAllowsOrNothing) {
+  Random random(4);
+  const auto target = MakeTarget(GetParam(), context_);
+  for (int round = 0; round < 5; ++round) {
+    const Plan plan = RandomPlan(random);
+    const auto loaded = target->Load(plan);
+    const std::optional<TimedRun> run = loaded->RunTimed();
+    if (!run) {
+      EXPECT_TRUE(GetParam().starts_with("cmd"));
+      continue;
+    }
+    const Timeline& timeline = run->timeline;
+    ASSERT_EQ(timeline.start.size(), plan.groups.size());
+    ASSERT_EQ(timeline.finish.size(), plan.groups.size());
+    EXPECT_EQ(timeline.makespan, *std::max_element(timeline.finish.begin(), timeline.finish.end()));
+    if (target->deterministic()) {
+      EXPECT_EQ(run->seconds, loaded->Run());
+    }
+    constexpr double kClocksApart = 1e-6;
+    const CostedGraph costed = MakeCostedGraph(*cost_, plan.groups);
+    for (int group = 0; group < costed.num_groups; ++group) {
+      const auto g = static_cast<std::size_t>(group);
+      EXPECT_LE(0, timeline.start[g]);
+      EXPECT_LE(timeline.start[g], timeline.finish[g]);
+      EXPECT_LE(timeline.finish[g], run->seconds + kClocksApart);
+      for (const GroupEdge& edge : costed.Predecessors(group))
+        EXPECT_LE(timeline.finish[static_cast<std::size_t>(edge.group)], timeline.start[g] + kClocksApart);
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/formats/model_graph.h"
 #include "millrace/runtime/host_units.h"
+#include "millrace/target/disturbance.h"
 #include "millrace/target/profile_groups.h"
 #include "millrace/target/random_inputs.h"
 
@@ -182,12 +183,58 @@ TEST(ProfileGroup, GivesATimeOnACoreAndOnAGang) {
   const std::vector<int> all = AllowedProcessors();
   const std::vector<int> one = {all.front()};
   for (const std::vector<int>& cpus : {one, all}) {
-    const double median = ProfileGroup(model, nodes, cpus, options);
-    EXPECT_GT(median, 0);
-    EXPECT_LT(median, 1);
+    const ProfiledTime median = ProfileGroup(model, nodes, cpus, options);
+    EXPECT_GT(median.seconds, 0);
+    EXPECT_LT(median.seconds, 1);
   }
   options.minimum = true;
-  EXPECT_GT(ProfileGroup(model, nodes, one, options), 0);
+  EXPECT_GT(ProfileGroup(model, nodes, one, options).seconds, 0);
+}
+
+TEST(ProfiledTimes, AreTheMedianOfRunsThatNobodyDisturbed) {
+  ProfileGroupOptions options;
+  options.least_runs = 3;
+  // A neighbour had the processor for 3 ms in most of them.
+  const std::vector<ProfiledRun> runs = {{102e-6, 0},     {3769e-6, 3e-3}, {3800e-6, 3e-3}, {104e-6, 4e-6},
+                                      {3700e-6, 2e-3}, {100e-6, 0},     {3900e-6, 3e-3}};
+  ProfiledTime time = TimeOf(runs, options);
+  EXPECT_EQ(time.seconds, 102e-6);
+  EXPECT_FALSE(time.disturbed);
+  options.minimum = true;
+  EXPECT_EQ(TimeOf(runs, options).seconds, 100e-6);
+  options.least_runs = 4;
+  time = TimeOf(runs, options);
+  EXPECT_EQ(time.seconds, 100e-6);
+  EXPECT_TRUE(time.disturbed);
+}
+
+TEST(ProfiledTimes, AreNotBelievedWhereTheyScatterForNoReasonThatIsSeen) {
+  ProfileGroupOptions options;
+  options.least_runs = 1;
+  const std::vector<ProfiledRun> steady = {{1.0, 0}, {1.9, 0}, {2.0, 0}};
+  EXPECT_FALSE(TimeOf(steady, options).disturbed);
+  const std::vector<ProfiledRun> scattered = {{1.0, 0}, {2.1, 0}, {2.2, 0}};
+  EXPECT_TRUE(TimeOf(scattered, options).disturbed);
+  EXPECT_EQ(TimeOf(scattered, options).seconds, 1.0);
+}
+
+TEST(ProfiledTimes, OfLongRunsBearAShortWait) {
+  const std::vector<ProfiledRun> runs = {{1.0, 0.04}, {1.0, 0.06}};
+  ProfileGroupOptions options;
+  options.least_runs = 1;
+  EXPECT_FALSE(TimeOf(runs, options).disturbed);
+  options.least_runs = 2;
+  EXPECT_TRUE(TimeOf(runs, options).disturbed);
+}
+
+TEST(WaitingClock, ReadsWhatTheSchedulerSays) {
+  EXPECT_EQ(ParseWaited("10569071 25853540 4\n"), 25853540e-9);
+  EXPECT_EQ(ParseWaited("1 2"), 2e-9);
+  for (const char* text : {"", "7", "7 x", "7 -3"}) EXPECT_EQ(ParseWaited(text), 0) << text;
+  const WaitingClock clock;
+  const double before = clock.Seconds();
+  EXPECT_GE(before, 0);
+  EXPECT_GE(clock.Seconds(), before);
 }
 
 }  // namespace

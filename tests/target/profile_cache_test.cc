@@ -108,6 +108,44 @@ TEST_F(ProfileCacheFile, IgnoresEntriesThatAreNoTimes) {
   EXPECT_THAT(cache.warning(), ::testing::HasSubstr("profile.jsonl:4: no profile entry, the first of 5 such lines"));
 }
 
+TEST_F(ProfileCacheFile, ForgetsTimesThatWereForNowAndWhatTheFileHeldInTheirPlace) {
+  SaveTwoEntries();
+  ProfileCache cache(path());
+  cache.AddForNow("Conv a", 1, 7.5e-3);
+  cache.AddForNow("Conv b", 1, 8.5e-3);
+  cache.Save();
+  EXPECT_EQ(cache.Find("Conv a", 1), 7.5e-3);
+  EXPECT_EQ(cache.Find("Conv b", 1), 8.5e-3);
+  const ProfileCache next(path());
+  EXPECT_EQ(next.Find("Conv a", 1), std::nullopt);
+  EXPECT_EQ(next.Find("Conv b", 1), std::nullopt);
+  EXPECT_EQ(next.Find("Conv a", 2), 0.1 + 0.2);
+}
+
+TEST_F(ProfileCacheFile, MeasuringAnewPassesOverWhatItHoldsAndKeepsTheRestOfIt) {
+  SaveTwoEntries();
+  ProfileCache cache(path());
+  cache.MeasureAnew();
+  EXPECT_EQ(cache.Find("Conv a", 1), std::nullopt);
+  cache.Add("Conv a", 1, 4e-3);
+  EXPECT_EQ(cache.Find("Conv a", 1), 4e-3);
+  cache.Save();
+  const ProfileCache next(path());
+  EXPECT_EQ(next.Find("Conv a", 1), 4e-3);
+  EXPECT_EQ(next.Find("Conv a", 2), 0.1 + 0.2);
+}
+
+TEST_F(ProfileCacheFile, DoesNotBelieveTheFirstVersionWhichHeldDisturbedTimes) {
+  SaveTwoEntries();
+  std::string text = Text();
+  const std::string ours = "\"version\":2";
+  text.replace(text.find(ours), ours.size(), "\"version\":1");
+  Write(text);
+  const ProfileCache cache(path());
+  EXPECT_EQ(cache.Find("Conv a", 1), std::nullopt);
+  EXPECT_THAT(cache.warning(), ::testing::HasSubstr("measuring anew"));
+}
+
 TEST(ProfileCache, WithoutAPathKeepsTimesInMemory) {
   ProfileCache cache;
   cache.Add("Gemm", 1, 1.0);

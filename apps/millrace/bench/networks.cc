@@ -35,6 +35,7 @@ struct NetworksFlags {
   std::string data;
   std::vector<std::string> models;  // empty: all
   std::string profile_cache;
+  bool reprofile = false;
 };
 
 struct Network {
@@ -96,6 +97,13 @@ Json RowOf(const Network& network, const OptimizeResult& result, const OutputChe
   row["fusion"] = result.best.fusion;
   row["proxy_rank_correlation"] = result.proxy_rank_correlation ? Json(*result.proxy_rank_correlation) : Json(nullptr);
   row["proxy_median_error"] = result.proxy_median_error ? Json(*result.proxy_median_error) : Json(nullptr);
+  if (result.in_context) {
+    row["in_context"] = {
+        {"rank_correlation",
+         result.in_context->rank_correlation ? Json(*result.in_context->rank_correlation) : Json(nullptr)},
+        {"median_error", result.in_context->median_error},
+        {"first_over_best", result.in_context->first_over_best}};
+  }
   row["planning_seconds"] = result.planning_seconds;
   row["output_check"] = {{"against", check.against}, {"error", check.error}, {"passed", check.passed()}};
   row["disturbed"] = result.disturbed;
@@ -152,6 +160,7 @@ int RunNetworks(const CommandLine& line, const NetworksFlags& options) {
     optimize.seed = line.common.seed;
     optimize.quick = options.quick;
     optimize.profile_cache = options.profile_cache;
+    optimize.reprofile = options.reprofile;
     const LoadedGraph loaded = Load(line, network);
     const OptimizeResult result = Optimize(loaded, machine, MakePlannerRegistry(), optimize, [&](OptimizeStep step) {
       const std::string stage = network.name + " " + std::string(step.stage);
@@ -177,6 +186,7 @@ ExperimentRun AddNetworks(const CommandLine& line, CLI::App& flags) {
   AddData(flags, options->data, "its onnx_light is planned, too");
   AddList(flags, "--models", options->models, "Only these");
   flags.add_option("--profile-cache", options->profile_cache, "File that keeps op times between runs");
+  flags.add_flag("--reprofile", options->reprofile, "Measure anew what that file holds");
   return [&line, options] { return RunNetworks(line, *options); };
 }
 

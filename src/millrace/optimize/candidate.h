@@ -25,6 +25,7 @@ struct Candidate {
   bool disturbed = false;                // other processes took our processors meanwhile
   std::string failure;                   // why measuring failed; empty if it did not
   std::optional<Timeline> measured;      // of one run, where the target can tell when each group ran
+  std::vector<double> group_seconds;     // where `measured` is: by group, the median over all timed runs of its time
 };
 
 }  // namespace millrace

@@ -23,38 +23,18 @@ constexpr int kMostOps = 5000;
 constexpr int kRounds = 4;
 constexpr double kWorthwhileFit = 0.9;
 
-std::vector<int> KindOfDevice(const Machine& machine, int& kinds) {
-  std::map<std::string, int> numbers;
-  std::vector<int> of_device;
-  for (const Device& device : machine.devices)
-    of_device.push_back(numbers.emplace(device.kind, static_cast<int>(numbers.size())).first->second);
-  kinds = static_cast<int>(numbers.size());
-  return of_device;
-}
-
-// What each op contributes to its group on a device: shares that add up to 1.
-std::vector<double> SharesOf(const CostModel& model, std::span<const OpId> ops, int device) {
-  std::vector<double> shares(ops.size(), 1.0 / static_cast<double>(ops.size()));
-  if (ops.size() == 1) return shares;
-  double sum = 0;
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    shares[i] = model.GroupSeconds(ops.subspan(i, 1), device);
-    sum += shares[i];
-  }
-  const bool weighable = sum > 0 && std::isfinite(sum);
-  for (double& share : shares) share = weighable ? share / sum : 1.0 / static_cast<double>(ops.size());
-  return shares;
-}
-
 class Corrected final : public CostModel {
  public:
   Corrected(const CostModel& base, const Machine& machine, const std::vector<double>& factors)
-      : base_(base), factors_(factors), kind_(KindOfDevice(machine, kinds_)) {}
+      : base_(base),
+        factors_(factors),
+        kind_(KindNumbers(machine)),
+        kinds_(1 + *std::max_element(kind_.begin(), kind_.end())) {}
 
   double GroupSeconds(std::span<const OpId> ops, int device) const override {
     const double seconds = base_.GroupSeconds(ops, device);
     if (factors_.empty() || seconds == std::numeric_limits<double>::infinity()) return seconds;
-    const std::vector<double> shares = SharesOf(base_, ops, device);
+    const std::vector<double> shares = SharesOfOps(base_, ops, device);
     double factor = 0;
     for (std::size_t i = 0; i < ops.size(); ++i) factor += shares[i] * factors_[Variable(ops[i], device)];
     return seconds * factor;
@@ -74,8 +54,8 @@ class Corrected final : public CostModel {
  private:
   const CostModel& base_;
   std::vector<double> factors_;
-  int kinds_ = 0;
   std::vector<int> kind_;
+  int kinds_;
 };
 
 // Groups of one longest chain of waiting, from the last to finish backwards.
@@ -154,7 +134,7 @@ class DurationFitting {
       for (const int group : CriticalGroups(costed, assignment, timeline)) {
         const int device = assignment.placement[static_cast<std::size_t>(group)];
         const std::vector<OpId>& ops = costed.groups[static_cast<std::size_t>(group)];
-        const std::vector<double> of_ops = SharesOf(proxy_, ops, device);
+        const std::vector<double> of_ops = SharesOfOps(proxy_, ops, device);
         for (std::size_t i = 0; i < ops.size(); ++i)
           shares[model.Variable(ops[i], device)] += of_ops[i] * costed.Seconds(group, device) / timeline.makespan;
       }
@@ -220,6 +200,27 @@ std::vector<double> Exponentials(const std::vector<double>& logs) {
 }
 
 }  // namespace
+
+std::vector<int> KindNumbers(const Machine& machine) {
+  std::map<std::string, int> numbers;
+  std::vector<int> of_device;
+  for (const Device& device : machine.devices)
+    of_device.push_back(numbers.emplace(device.kind, static_cast<int>(numbers.size())).first->second);
+  return of_device;
+}
+
+std::vector<double> SharesOfOps(const CostModel& model, std::span<const OpId> ops, int device) {
+  std::vector<double> shares(ops.size(), 1.0 / static_cast<double>(ops.size()));
+  if (ops.size() == 1) return shares;
+  double sum = 0;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    shares[i] = model.GroupSeconds(ops.subspan(i, 1), device);
+    sum += shares[i];
+  }
+  const bool weighable = sum > 0 && std::isfinite(sum);
+  for (double& share : shares) share = weighable ? share / sum : 1.0 / static_cast<double>(ops.size());
+  return shares;
+}
 
 DurationFit FitDurations(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates) {
   std::vector<const Candidate*> measured;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "millrace/cost/cost_model.h"
@@ -31,5 +32,11 @@ DurationFit FitDurations(const CostModel& proxy, const Machine& machine, const s
 // The model with its durations multiplied: a group's factor is the mean of its ops', weighted by the time each would
 // take alone. `base` must outlive it; without factors it is the base.
 std::unique_ptr<CostModel> CorrectedModel(const CostModel& base, const Machine& machine, const DurationFit& fit);
+
+// By device: the number of its kind, in order of first appearance.
+std::vector<int> KindNumbers(const Machine& machine);
+
+// What each op contributes to its group's time on a device: shares that add up to 1.
+std::vector<double> SharesOfOps(const CostModel& model, std::span<const OpId> ops, int device);
 
 }  // namespace millrace

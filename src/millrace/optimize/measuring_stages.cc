@@ -2,17 +2,20 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 #include "millrace/heuristics/placement_orders.h"
 #include "millrace/heuristics/start.h"
 #include "millrace/optimize/candidate_list.h"
+#include "millrace/optimize/context_fit.h"
 #include "millrace/optimize/guessed_plans.h"
 #include "millrace/optimize/pipeline.h"
 #include "millrace/optimize/race.h"
 #include "millrace/runtime/host_units.h"
 #include "millrace/simulate/peak_memory.h"
+#include "millrace/target/measured_timeline.h"
 #include "millrace/target/measurement.h"
 
 // The stages that ask the target.
@@ -22,6 +25,9 @@ namespace {
 // How the plans that are made after the first measurements are shared out over rounds of measuring and correcting.
 constexpr std::size_t kPlacesPerRound = 5;
 constexpr std::size_t kMostRounds = 4;
+
+// Of plans whose times only the records knew.
+constexpr int kTimedRuns = 5;
 
 // The units of a machine we execute on ourselves are processors of this host.
 std::vector<int> ProcessorsOf(const Machine& machine, const std::string& target) {
@@ -103,16 +109,28 @@ void Pipeline::MeasureFreeBaselines() {
   }
 }
 
+void Pipeline::CorrectProxy(const Deadline& deadline) {
+  // A simulated target is asked as a machine would be whose plans' times alone are known.
+  std::optional<ContextFit> context;
+  if (!target_->deterministic()) context = FitContext(*proxy_, result_.machine, result_.candidates);
+  if (context) {
+    result_.transfer_fit = TransferFit{context->hand_over, context->durations.error_before, context->durations.error};
+    result_.duration_fit = std::move(context->durations);
+    return;
+  }
+  result_.transfer_fit = FitTransfers(*proxy_, result_.machine, result_.candidates, deadline);
+  result_.duration_fit = FitDurations(*GuessedModel(*proxy_, result_.machine, result_.transfer_fit->guess),
+                                      result_.machine, result_.candidates);
+}
+
 void Pipeline::Calibrate() {
   // Every few measurements make the next plans' model better.
   const std::size_t rounds = std::clamp<std::size_t>(places_.after_fit / kPlacesPerRound, 1, kMostRounds);
   for (std::size_t round = 0; places_.after_fit > 0 && round < rounds && !settled_ && TimeToPlanAgain(); ++round) {
     const double share = effort_.calibrate_share / static_cast<double>(rounds - round);
-    result_.transfer_fit =
-        FitTransfers(*proxy_, result_.machine, result_.candidates, Deadline(PlanningSeconds(share / 2)));
+    CorrectProxy(Deadline(PlanningSeconds(share / 2)));
     const std::unique_ptr<CostModel> with_transfers =
         GuessedModel(*proxy_, result_.machine, result_.transfer_fit->guess);
-    result_.duration_fit = FitDurations(*with_transfers, result_.machine, result_.candidates);
     const std::size_t next = places_.after_fit * (round + 1) / rounds - places_.after_fit * round / rounds;
     std::vector<Candidate> corrected;
     for (const Candidate& candidate :
@@ -162,11 +180,11 @@ void Pipeline::MeasureObvious() {
 
 void Pipeline::Compare() {
   Tell("compare", "", 0);
-  // Measured once, a plan would take the same time again.
-  if (target_->deterministic()) return;
   std::vector<Candidate*> compared{&result_.best};
   if (options_.objective.aim != Objective::Aim::kLatency) compared.push_back(&result_.fastest);
   for (BaselineResult& baseline : result_.baselines) compared.push_back(&baseline.candidate);
+  // Measured once, a plan would take the same time again.
+  if (target_->deterministic()) return;
   std::vector<std::unique_ptr<LoadedPlan>> loaded;
   std::vector<LoadedPlan*> plans;
   std::vector<Candidate*> running;
@@ -206,6 +224,11 @@ void Pipeline::Compare() {
     candidate.target_seconds = measured[i].median;
     candidate.disturbed = measured[i].disturbed;
     result_.disturbed = result_.disturbed || measured[i].disturbed;
+    if (candidate.measured) continue;
+    if (std::optional<MeasuredTimeline> timeline = MeasureTimeline(*plans[i], kTimedRuns)) {
+      candidate.measured = std::move(timeline->run);
+      candidate.group_seconds = std::move(timeline->group_seconds);
+    }
   }
 }
 

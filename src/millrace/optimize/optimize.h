@@ -13,7 +13,7 @@
 #include "millrace/formats/load.h"
 #include "millrace/machine/machine.h"
 #include "millrace/optimize/candidate.h"
-#include "millrace/optimize/duration_fit.h"
+#include "millrace/optimize/context_fit.h"
 #include "millrace/optimize/profile.h"
 #include "millrace/optimize/transfer_guess.h"
 #include "millrace/planning/objective.h"
@@ -52,6 +52,7 @@ struct OptimizeOptions {
   std::uint64_t seed = 0;
   int threads = 1;            // of searches that go on until the time limit; planners have their own
   std::string profile_cache;  // file of earlier profiles; empty: none
+  bool reprofile = false;     // times that file holds are measured anew
   std::string records;        // file of earlier measurements, appended to; empty: none
 };
 
@@ -97,8 +98,9 @@ struct OptimizeResult {
   std::optional<double> proxy_median_error;      // median of |proxy / measured - 1| over them
   std::optional<TransferFit> transfer_fit;       // what the first measurements say transfers cost beyond the proxy
   std::optional<DurationFit> duration_fit;       // what they say single ops take
-  std::optional<double> pays_back_after_runs;    // planning time over seconds saved against the fastest baseline, where
-                                                 // the objective is latency
+  std::optional<ContextJudgement> in_context;  // how the proxy does with op times in context, on plans it has not seen
+  std::optional<double> pays_back_after_runs;  // planning time over seconds saved against the fastest baseline, where
+                                               // the objective is latency
   double planning_seconds = 0;
   std::optional<ProfileSummary> profile;
   bool disturbed = false;  // other processes took our processors during the final comparison

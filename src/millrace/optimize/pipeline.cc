@@ -243,15 +243,20 @@ void Pipeline::Profile() {
   if (!ExecutesTheModel(options_.target)) return;
   ProfileCache cache = options_.profile_cache.empty() ? ProfileCache() : ProfileCache(options_.profile_cache);
   if (!cache.warning().empty()) result_.warnings.push_back(cache.warning());
+  if (options_.reprofile) cache.MeasureAnew();
   const double share = deadline_.Limited() ? effort_.profile_share * End().Left() : deadline_.Left();
   ProfileSummary summary;
   result_.graph = ProfileGraph(
-      *loaded_.model, loaded_.graph, result_.machine, GreedyFusion(*proxy_), {effort_.profile_seconds}, cache,
-      deadline_.Within(share), [this](int done, int total) { Tell("profile", "", static_cast<double>(done) / total); },
-      summary);
+      *loaded_.model, loaded_.graph, result_.machine, GreedyFusion(*proxy_),
+      {.seconds_per_group = effort_.profile_seconds}, cache, deadline_.Within(share),
+      [this](int done, int total) { Tell("profile", "", static_cast<double>(done) / total); }, summary);
   result_.profile = summary;
   cache.Save();
   proxy_ = SteeredModel();
+  if (summary.disturbed > 0)
+    result_.warnings.push_back("other processes used these processors during " + std::to_string(summary.disturbed) +
+                               " of " + std::to_string(summary.measured) +
+                               " op timings: those are guesses, and the next run takes them again");
   if (summary.left_out == 0) return;
   result_.warnings.push_back(std::to_string(summary.left_out) + " of " + std::to_string(summary.distinct) +
                              " distinct op timings were left out for lack of time and are estimates");
@@ -430,6 +435,12 @@ OptimizeResult Pipeline::Finish() {
   YieldToFasterBaseline(result_);
   KeepFinalTimes(result_);
   JudgeProxy(result_);
+  if (!target_->deterministic()) result_.in_context = JudgeContext(*proxy_, result_.machine, result_.candidates);
+  // The best plan and the baselines keep theirs; those of all others would fill result.json.
+  for (Candidate& candidate : result_.candidates) {
+    candidate.measured.reset();
+    candidate.group_seconds.clear();
+  }
   JudgePayback(result_);
   const CostedGraph costed = MakeCostedGraph(*proxy_, result_.best.plan.groups);
   result_.lower_bound_seconds = LowerBound(costed);

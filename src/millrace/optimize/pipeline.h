@@ -132,6 +132,12 @@ class Pipeline {
   // Which way of fusing the plan has; null where the pool has none of it.
   const PoolFusion* FusionOf(const Candidate& candidate) const;
   void Measure(double share);
+
+  // Fits transfers and durations to what was measured so far.
+  void CorrectProxy(const Deadline& deadline);
+
+  // What the records told of a run in an earlier process was its time alone.
+  void RunForTimelines(const std::vector<Candidate*>& candidates);
   bool LeftOut(std::string_view stage) const;
 
   // The model of the graph as it is known now that knows of no steering, and the one that planners see.

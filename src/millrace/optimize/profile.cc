@@ -8,7 +8,6 @@
 #include <string>
 
 #include "millrace/errors/interrupt.h"
-#include "millrace/target/profile_groups.h"
 
 namespace millrace {
 namespace {
@@ -63,7 +62,13 @@ class Profiler {
       if (cache_.Find(signature, units)) continue;
       ProfileGroupOptions group_options;
       group_options.seconds = options_.seconds_per_group;
-      cache_.Add(signature, units, ProfileGroup(model_, group, device->units, group_options));
+      const ProfiledTime time = options_.time_group(model_, group, device->units, group_options);
+      if (time.disturbed) {
+        cache_.AddForNow(signature, units, time.seconds);
+        ++summary.disturbed;
+      } else {
+        cache_.Add(signature, units, time.seconds);
+      }
       ++summary.measured;
     }
   }

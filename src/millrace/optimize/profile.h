@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "millrace/formats/model.h"
@@ -10,6 +11,7 @@
 #include "millrace/plan/plan.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/target/profile_cache.h"
+#include "millrace/target/profile_groups.h"
 
 // Replacing estimates by measured times: every distinct op and fused group of a model, once per device kind of this
 // host. Seconds.
@@ -17,12 +19,17 @@ namespace millrace {
 
 struct ProfileGraphOptions {
   double seconds_per_group = 0.02;  // measuring time of one group on one kind
+  // How a group is timed on some processors.
+  std::function<ProfiledTime(const Model&, std::span<const int> nodes, std::span<const int> cpus,
+                             const ProfileGroupOptions&)>
+      time_group = ProfileGroup;
 };
 
 struct ProfileSummary {
   int distinct = 0;    // (group, kind) pairs that differ
   int measured = 0;    // of those, measured now
   int from_cache = 0;  // known from an earlier run
+  int disturbed = 0;   // of those measured now: others used our processors; the cache does not keep them
   int left_out = 0;    // not measured when time ran out: they keep their estimate
   double seconds = 0;  // wall time
 };

@@ -8,6 +8,7 @@
 
 #include "millrace/errors/interrupt.h"
 #include "millrace/target/disturbance.h"
+#include "millrace/target/measured_timeline.h"
 #include "millrace/target/measurement.h"
 #include "millrace/target/statistics.h"
 
@@ -73,6 +74,7 @@ void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions&
           const std::function<void(int, int)>& progress) {
   const DisturbanceWatch watch(options.cpus);
   std::vector<Runner> runners = LoadAll(target, candidates, options.end);
+  std::vector<std::vector<TimedRun>> timed(candidates.size());
   Pace pace(options.end);
   const int rounds = target.deterministic() ? 1 : options.rounds;
   int done = 0;
@@ -82,8 +84,11 @@ void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions&
     for (Runner& runner : runners) {
       StopIfInterrupted();
       if (done > 0 && !pace.Allows()) break;
-      if (const auto seconds = pace.Time([&] { return TryRun(*runner.loaded, &runner.candidate->failure); }))
-        runner.candidate->times.push_back(*seconds);
+      if (auto run = pace.Time([&] { return TryRunTimed(*runner.loaded, &runner.candidate->failure); })) {
+        runner.candidate->times.push_back(run->seconds);
+        if (!target.deterministic() && !run->timeline.start.empty())
+          timed[static_cast<std::size_t>(runner.candidate - candidates.data())].push_back(*std::move(run));
+      }
       progress(++done, std::max(left, done));
     }
     std::erase_if(runners, [](const Runner& runner) { return runner.candidate->times.empty(); });
@@ -96,10 +101,15 @@ void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions&
   }
   progress(done, done);
   const bool disturbed = watch.Disturbed();
-  for (Candidate& candidate : candidates) {
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    Candidate& candidate = candidates[i];
     if (candidate.times.empty() || !candidate.failure.empty()) continue;
     candidate.target_seconds = Median(candidate.times);
     candidate.disturbed = disturbed;
+    if (std::optional<MeasuredTimeline> timeline = MedianOf(std::move(timed[i]))) {
+      candidate.measured = std::move(timeline->run);
+      candidate.group_seconds = std::move(timeline->group_seconds);
+    }
   }
 }
 

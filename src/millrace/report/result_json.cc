@@ -50,6 +50,14 @@ Json TransferFitJson(const OptimizeResult& result) {
           {"error", result.transfer_fit->error}};
 }
 
+// How the proxy does that knows op times in context; null where no timelines were measured.
+Json InContextJson(const OptimizeResult& result) {
+  if (!result.in_context) return nullptr;
+  return {{"rank_correlation", OrNull(result.in_context->rank_correlation)},
+          {"median_error", result.in_context->median_error},
+          {"first_over_best", result.in_context->first_over_best}};
+}
+
 }  // namespace
 
 std::string ResultJson(const OptimizeResult& result) {
@@ -99,6 +107,7 @@ std::string ResultJson(const OptimizeResult& result) {
             {"proxy_rank_correlation", OrNull(result.proxy_rank_correlation)},
             {"transfer_fit", TransferFitJson(result)},
             {"proxy_median_error", OrNull(result.proxy_median_error)},
+            {"proxy_in_context", InContextJson(result)},
             {"pays_back_after_runs", OrNull(result.pays_back_after_runs)},
             {"plans_proposed", result.proposed},
             {"plans_recalled", result.recalled},
@@ -114,11 +123,9 @@ std::string ResultJson(const OptimizeResult& result) {
     for (const Candidate& candidate : result.front) json["front"].push_back(CandidateJson(candidate, aim));
   }
   if (result.profile) {
-    json["profile"] = {{"distinct", result.profile->distinct},
-                       {"measured", result.profile->measured},
-                       {"from_cache", result.profile->from_cache},
-                       {"left_out", result.profile->left_out},
-                       {"seconds", result.profile->seconds}};
+    json["profile"] = {{"distinct", result.profile->distinct},   {"measured", result.profile->measured},
+                       {"disturbed", result.profile->disturbed}, {"from_cache", result.profile->from_cache},
+                       {"left_out", result.profile->left_out},   {"seconds", result.profile->seconds}};
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -68,7 +68,14 @@ std::string ProxyAgainstTarget(const OptimizeResult& result) {
   if (result.proxy_median_error)
     facts += fmt::format("{}median error {} %", facts.empty() ? "" : ", ",
                          ReadableNumber(100 * *result.proxy_median_error, 0));
-  return facts.empty() ? facts : "\n  proxy against target: " + facts;
+  std::string text = facts.empty() ? facts : "\n  proxy against target: " + facts;
+  if (result.in_context) {
+    text += fmt::format("\n  with op times taken from other measured plans: median error {} %",
+                        ReadableNumber(100 * result.in_context->median_error, 0));
+    if (result.in_context->rank_correlation)
+      text += fmt::format(", rank correlation {:.2f}", *result.in_context->rank_correlation);
+  }
+  return text;
 }
 
 }  // namespace

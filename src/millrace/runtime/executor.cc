@@ -8,6 +8,7 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/runtime/aligned_memory.h"
+#include "millrace/runtime/tick_counter.h"
 
 namespace millrace {
 namespace {
@@ -23,7 +24,8 @@ Executor::Executor(const Program& program, WorkerPool& pool, OnFault on_fault)
       memory_(AllocateAligned(program.memory.bytes)),
       on_fault_(on_fault),
       finished_(new Progress[program.cpus.size()]),
-      barrier_(new PhaseBarrier[program.steps.size()]) {
+      barrier_(new PhaseBarrier[program.steps.size()]),
+      first_ticks_{0} {
   std::vector<std::pair<int, int>> numbers;  // of each worker: in the pool, in the program
   for (std::size_t worker = 0; worker < program.cpus.size(); ++worker) {
     const auto at = std::find(pool.cpus().begin(), pool.cpus().end(), program.cpus[worker]);
@@ -35,6 +37,9 @@ Executor::Executor(const Program& program, WorkerPool& pool, OnFault on_fault)
     program_workers_[static_cast<std::size_t>(in_pool)] = static_cast<int>(worker);
   }
   std::sort(pool_workers_.begin(), pool_workers_.end());
+  for (const std::vector<Instruction>& instructions : program.instructions)
+    first_ticks_.push_back(first_ticks_.back() + instructions.size());
+  ticks_.resize(first_ticks_.back());
   for (const ProgramStep& step : program.steps) {
     Pointers pointers;
     for (const int buffer : step.inputs) pointers.inputs.push_back(At(buffer));
@@ -54,23 +59,33 @@ double Executor::Run() {
 }
 
 double Executor::RunTraced(std::vector<StepTime>* times) {
-  std::vector<std::size_t> first;
-  std::size_t total = 0;
-  for (const std::vector<Instruction>& instructions : program_.instructions) {
-    first.push_back(total);
-    total += instructions.size();
-  }
-  times->assign(total, StepTime());
   ResetCounts();
   const double start = Now();
+  const std::uint64_t first_tick = ReadTicks();
+  std::uint64_t began = first_tick;
   const double seconds = pool_.Run(pool_workers_, [&](int pool_worker) {
+    // This thread's, which has been moved to its processor by now.
+    if (pool_worker == pool_workers_.front()) began = ReadTicks();
     const int worker = program_workers_[static_cast<std::size_t>(pool_worker)];
-    Work<true>(worker, times->data() + first[static_cast<std::size_t>(worker)]);
+    Work<true>(worker, ticks_.data() + first_ticks_[static_cast<std::size_t>(worker)]);
   });
+  const std::uint64_t last_tick = ReadTicks();
+  const double last = Now();
   if (on_fault_ == OnFault::kThrow) fault_.ThrowIfNoted();
-  for (StepTime& time : *times) {
-    time.start -= start;
-    time.finish -= start;
+  const double seconds_per_tick =
+      (last - start) / static_cast<double>(std::max<std::uint64_t>(1, last_tick - first_tick));
+  // Counters of two processors may differ by some ticks.
+  const auto since_start = [&](std::uint64_t tick) {
+    return tick > began ? static_cast<double>(tick - began) * seconds_per_tick : 0.0;
+  };
+  times->resize(ticks_.size());
+  for (std::size_t worker = 0; worker < program_.cpus.size(); ++worker) {
+    for (std::size_t i = first_ticks_[worker]; i < first_ticks_[worker + 1]; ++i) {
+      const int step = program_.instructions[worker][i - first_ticks_[worker]].step;
+      const double step_began = since_start(ticks_[i].start);
+      (*times)[i] = {step, program_.steps[static_cast<std::size_t>(step)].group, program_.cpus[worker], step_began,
+                     std::max(step_began, since_start(ticks_[i].finish))};
+    }
   }
   return seconds;
 }
@@ -88,12 +103,12 @@ void Executor::ResetCounts() {
 }
 
 template <bool traced>
-void Executor::Work(int worker, StepTime* times) {
+void Executor::Work(int worker, StepTicks* ticks) {
   const std::vector<Instruction>& instructions = program_.instructions[static_cast<std::size_t>(worker)];
   std::uint32_t done = 0;
   for (const Instruction& instruction : instructions) {
     for (const Wait& wait : instruction.waits) finished_[static_cast<std::size_t>(wait.worker)].Await(wait.steps);
-    if constexpr (traced) times->start = Now();
+    if constexpr (traced) ticks->start = ReadTicks();
     const std::size_t number = static_cast<std::size_t>(instruction.step);
     const ProgramStep& step = program_.steps[number];
     const Pointers& pointers = pointers_[number];
@@ -103,14 +118,12 @@ void Executor::Work(int worker, StepTime* times) {
       if (phase > 0 && step.workers.size() > 1) barrier_[number].Meet(static_cast<std::uint32_t>(step.workers.size()));
       step.kernel->Run(buffers, phase, instruction.share);
     }
-    finished_[static_cast<std::size_t>(worker)].RaiseTo(++done);
+    // Before the others are told, so that none of them begins earlier than this ends.
     if constexpr (traced) {
-      times->step = instruction.step;
-      times->group = step.group;
-      times->cpu = program_.cpus[static_cast<std::size_t>(worker)];
-      times->finish = Now();
-      ++times;
+      ticks->finish = ReadTicks();
+      ++ticks;
     }
+    finished_[static_cast<std::size_t>(worker)].RaiseTo(++done);
   }
 }
 

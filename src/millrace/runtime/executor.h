@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -17,7 +18,7 @@ namespace millrace {
 // When a worker had its part in a step. Seconds from the start of the run.
 struct StepTime {
   int step = 0;
-  int group = -1;  // of the plan; -1: a change of layout
+  int group = 0;  // of the plan, that the step belongs to
   int cpu = 0;
   double start = 0;  // its waits were over
   double finish = 0;
@@ -42,7 +43,8 @@ class Executor {
   // the data names no element, unless that is ignored; the outputs then mean nothing.
   double Run();
 
-  // One run that also notes when each step ran: by worker, then in its order.
+  // One run that also notes when each step ran: by worker, then in its order. Costs two reads of a counter a step.
+  // Allocates nothing where `times` has room from an earlier run.
   double RunTraced(std::vector<StepTime>* times);
 
   // Of the block all tensors lie in.
@@ -55,11 +57,17 @@ class Executor {
     std::byte* scratch = nullptr;
   };
 
+  // By tick_counter.h.
+  struct StepTicks {
+    std::uint64_t start = 0;
+    std::uint64_t finish = 0;
+  };
+
   std::span<std::byte> SpanOf(const ProgramTensor& tensor);
   std::byte* At(int buffer) const;
   void ResetCounts();
   template <bool traced>
-  void Work(int worker, StepTime* times);
+  void Work(int worker, StepTicks* ticks);
 
   const Program& program_;
   WorkerPool& pool_;
@@ -71,6 +79,8 @@ class Executor {
   std::vector<Pointers> pointers_;           // by step
   std::unique_ptr<Progress[]> finished_;     // by worker: its steps that are finished
   std::unique_ptr<PhaseBarrier[]> barrier_;  // by step; used by gangs between phases
+  std::vector<std::size_t> first_ticks_;     // by worker: where its part of ticks_ begins; and the end
+  std::vector<StepTicks> ticks_;             // by worker, then in its order
 };
 
 }  // namespace millrace

@@ -104,23 +104,23 @@ class Compiler {
     request.weights = weights_;
     std::unique_ptr<Kernel> kernel = MakeKernel(request);
     for (std::size_t i = 0; i < kernel->inputs().size(); ++i) {
-      ProvideLayout(kernel->inputs()[i], kernel->input_specs()[i].layout, workers);
+      ProvideLayout(kernel->inputs()[i], kernel->input_specs()[i].layout, group, workers);
     }
-    const int step = AddStep(group, workers, std::move(kernel));
+    const int step = AddStep(group, false, workers, std::move(kernel));
     const std::vector<int> made = program_.steps[static_cast<std::size_t>(step)].kernel->outputs();
     for (const int value : made) {
-      if (leaves_[static_cast<std::size_t>(value)]) ProvideLayout(value, Layout::kPlain, workers);
+      if (leaves_[static_cast<std::size_t>(value)]) ProvideLayout(value, Layout::kPlain, group, workers);
     }
   }
 
-  // Makes sure the value lies in this layout somewhere, by a step of its own if need be.
-  void ProvideLayout(int value, Layout layout, const std::vector<int>& workers) {
+  // Makes sure the value lies in this layout somewhere, by a step of its own for `group` if need be.
+  void ProvideLayout(int value, Layout layout, int group, const std::vector<int>& workers) {
     if (FindCopy(value, layout) != nullptr) return;
     const TensorSpec from = copies_[static_cast<std::size_t>(value)].front().spec;
-    AddStep(-1, workers, MakeLayoutChange(value, from, layout, static_cast<int>(workers.size())));
+    AddStep(group, true, workers, MakeLayoutChange(value, from, layout, static_cast<int>(workers.size())));
   }
 
-  int AddStep(int group, const std::vector<int>& workers, std::unique_ptr<Kernel> kernel) {
+  int AddStep(int group, bool changes_layout, const std::vector<int>& workers, std::unique_ptr<Kernel> kernel) {
     ProgramStep step;
     step.group = group;
     step.workers = workers;
@@ -132,7 +132,7 @@ class Compiler {
       const TensorSpec& spec = kernel->output_specs()[i];
       const bool kept = leaves_[static_cast<std::size_t>(value)] && spec.layout == Layout::kPlain;
       step.outputs.push_back(AddBuffer(spec.bytes(), kept));
-      if (group >= 0) available_[static_cast<std::size_t>(value)] = spec.layout;
+      if (!changes_layout) available_[static_cast<std::size_t>(value)] = spec.layout;
       copies_[static_cast<std::size_t>(value)].push_back({spec, step.outputs.back()});
     }
     if (kernel->scratch_bytes() > 0) step.scratch = AddBuffer(kernel->scratch_bytes(), false);

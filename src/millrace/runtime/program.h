@@ -36,7 +36,7 @@ struct Wait {
 };
 
 struct ProgramStep {
-  int group = -1;            // of the plan; -1: a change of layout
+  int group = -1;            // of the plan: its kernel, or a change of layout made for it
   std::vector<int> workers;  // who run it: indices into Program::cpus, ascending
   std::unique_ptr<Kernel> kernel;
   std::vector<int> inputs, outputs;  // buffers, as the kernel lists them

@@ -6,6 +6,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/runtime/executor.h"
 #include "millrace/runtime/host_units.h"
+#include "millrace/target/measured_timeline.h"
 #include "millrace/target/random_inputs.h"
 
 namespace millrace {
@@ -24,7 +25,8 @@ class LoadedProgram : public LoadedPlan {
   LoadedProgram(std::shared_ptr<SharedRuntime> shared, const TargetContext& context, const Plan& plan)
       : shared_(std::move(shared)),
         program_(CompileProgram(*context.model, *context.machine, plan, &shared_->weights)),
-        executor_(program_, shared_->pool, OnFault::kIgnore) {
+        executor_(program_, shared_->pool, OnFault::kIgnore),
+        num_groups_(plan.groups.size()) {
     const Random random(context.seed);
     for (std::size_t i = 0; i < program_.inputs.size(); ++i) {
       Random of_input = random.Fork(i);
@@ -35,10 +37,19 @@ class LoadedProgram : public LoadedPlan {
 
   double Run() override { return executor_.Run(); }
 
+  std::optional<TimedRun> RunTimed() override {
+    TimedRun run;
+    run.seconds = executor_.RunTraced(&steps_);
+    run.timeline = TimelineOf(steps_, num_groups_);
+    return run;
+  }
+
  private:
   std::shared_ptr<SharedRuntime> shared_;
   Program program_;
   Executor executor_;
+  std::size_t num_groups_;
+  std::vector<StepTime> steps_;  // of the last timed run
 };
 
 class CpuTarget : public Target {

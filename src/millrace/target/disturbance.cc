@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/target/disturbance.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <system_error>
 
 namespace millrace {
 namespace {
@@ -82,5 +86,26 @@ double DisturbanceWatch::ShareOfOthers() const {
 }
 
 bool DisturbanceWatch::Disturbed() const { return ShareOfOthers() > kMostShareOfOthers; }
+
+double ParseWaited(std::string_view schedstat) {
+  const std::size_t space = schedstat.find(' ');
+  if (space == std::string_view::npos) return 0;
+  std::uint64_t nanoseconds = 0;
+  const char* const begin = schedstat.data() + space + 1;
+  const auto [end, error] = std::from_chars(begin, schedstat.data() + schedstat.size(), nanoseconds);
+  return error == std::errc() && end != begin ? static_cast<double>(nanoseconds) * 1e-9 : 0;
+}
+
+WaitingClock::WaitingClock() : file_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+
+WaitingClock::~WaitingClock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+double WaitingClock::Seconds() const {
+  std::array<char, 96> text{};
+  const ssize_t length = file_ < 0 ? 0 : ::pread(file_, text.data(), text.size(), 0);
+  return length <= 0 ? 0 : ParseWaited({text.data(), static_cast<std::size_t>(length)});
+}
 
 }  // namespace millrace

@@ -6,8 +6,10 @@
 #include <string_view>
 #include <vector>
 
-// Was somebody else using our processors while we measured? Times from /proc/stat, in seconds; it counts in ticks of
-// 10 ms, so watches shorter than about a second see only coarse disturbances.
+// Was somebody else using our processors while we measured? Seconds.
+//
+// Over a second or more /proc/stat tells: it counts in ticks of 10 ms. Over the time of one op the scheduler's account of
+// a thread does: how long it was ready to run and another had the processor.
 namespace millrace {
 
 // Processor time since the system started, over some processors.
@@ -39,5 +41,23 @@ class DisturbanceWatch {
   double own_before_ = 0;
   double started_ = 0;
 };
+
+// How long the thread that made it had to wait for a processor so far. One object serves that thread.
+class WaitingClock {
+ public:
+  WaitingClock();
+  ~WaitingClock();
+  WaitingClock(const WaitingClock&) = delete;
+  WaitingClock& operator=(const WaitingClock&) = delete;
+
+  // Costs a system call. 0 where the system does not tell.
+  double Seconds() const;
+
+ private:
+  int file_;  // -1: the system does not tell
+};
+
+// From the text of /proc/PID/schedstat, "ran waited slices" in nanoseconds; 0 of any other text.
+double ParseWaited(std::string_view schedstat);
 
 }  // namespace millrace

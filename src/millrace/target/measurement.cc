@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/target/measurement.h"
 
+#include <utility>
+
 #include "millrace/errors/interrupt.h"
 #include "millrace/target/disturbance.h"
 #include "millrace/target/statistics.h"
@@ -19,6 +21,16 @@ std::unique_ptr<LoadedPlan> TryLoad(Target& target, const Plan& plan, std::strin
 std::optional<double> TryRun(LoadedPlan& plan, std::string* failure) {
   try {
     return plan.Run();
+  } catch (const MeasurementFailed& error) {
+    *failure = error.what();
+    return std::nullopt;
+  }
+}
+
+std::optional<TimedRun> TryRunTimed(LoadedPlan& plan, std::string* failure) {
+  try {
+    std::optional<TimedRun> run = plan.RunTimed();
+    return run ? std::move(run) : TimedRun{plan.Run(), {}};
   } catch (const MeasurementFailed& error) {
     *failure = error.what();
     return std::nullopt;

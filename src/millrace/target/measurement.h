@@ -29,6 +29,9 @@ struct MeasureOptions {
 std::unique_ptr<LoadedPlan> TryLoad(Target& target, const Plan& plan, std::string* failure);
 std::optional<double> TryRun(LoadedPlan& plan, std::string* failure);
 
+// As TryRun, with a timeline where the target can tell one; it has no groups where not.
+std::optional<TimedRun> TryRunTimed(LoadedPlan& plan, std::string* failure);
+
 // Sets median, min and p95 from the times.
 void Summarise(Measurement* measurement);
 

@@ -16,7 +16,7 @@ namespace millrace {
 namespace {
 
 constexpr const char* kProfileFormat = "millrace.profile";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // 1 held disturbed times, too
 
 std::string FieldOfCpuInfo(const std::string& wanted) {
   std::ifstream file("/proc/cpuinfo");
@@ -76,7 +76,8 @@ void ProfileCache::Load(const std::string& text) {
                        entry["seconds"].is_number() && entry["seconds"].get<double>() >= kLeastTime &&
                        entry["seconds"].get<double>() <= kMostTime;
     if (whole) {
-      seconds_[{entry["signature"].get<std::string>(), entry["units"].get<int>()}] = entry["seconds"].get<double>();
+      entries_[{entry["signature"].get<std::string>(), entry["units"].get<int>()}] = {entry["seconds"].get<double>(),
+                                                                                      true};
     } else if (torn++ == 0) {
       first_torn = number;
     }
@@ -88,21 +89,28 @@ void ProfileCache::Load(const std::string& text) {
 }
 
 std::optional<double> ProfileCache::Find(const std::string& signature, int units) const {
-  const auto found = seconds_.find({signature, units});
-  if (found == seconds_.end()) return std::nullopt;
-  return found->second;
+  const auto found = entries_.find({signature, units});
+  if (found == entries_.end() || (anew_ && found->second.from_file)) return std::nullopt;
+  return found->second.seconds;
 }
 
 void ProfileCache::Add(const std::string& signature, int units, double seconds) {
-  seconds_[{signature, units}] = seconds;
+  entries_[{signature, units}] = {seconds};
+  changed_ = true;
+}
+
+void ProfileCache::AddForNow(const std::string& signature, int units, double seconds) {
+  entries_[{signature, units}] = {seconds, false, false};
   changed_ = true;
 }
 
 void ProfileCache::Save() {
   if (path_.empty() || !changed_) return;
   std::string text = Header().dump() + "\n";
-  for (const auto& [key, seconds] : seconds_) {
-    text += nlohmann::ordered_json{{"signature", key.first}, {"units", key.second}, {"seconds", seconds}}.dump() + "\n";
+  for (const auto& [key, entry] : entries_) {
+    if (!entry.kept) continue;
+    text += nlohmann::ordered_json{{"signature", key.first}, {"units", key.second}, {"seconds", entry.seconds}}.dump() +
+            "\n";
   }
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
   std::error_code error;

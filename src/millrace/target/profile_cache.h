@@ -27,6 +27,13 @@ class ProfileCache {
   std::optional<double> Find(const std::string& signature, int units) const;
   void Add(const std::string& signature, int units, double seconds);
 
+  // For as long as this object lives: a time that Save leaves out, and with it what the file held, so that the next run
+  // measures it again.
+  void AddForNow(const std::string& signature, int units, double seconds);
+
+  // Find passes over what the file held. Save keeps those of it that were not measured anew.
+  void MeasureAnew() { anew_ = true; }
+
   // Writes the file anew, whole. Does nothing without a path or news. Throws WorkFailed.
   void Save();
 
@@ -34,11 +41,18 @@ class ProfileCache {
   const std::string& warning() const { return warning_; }  // what was wrong with the file; empty if nothing
 
  private:
+  struct Entry {
+    double seconds = 0;
+    bool from_file = false;
+    bool kept = true;  // by Save
+  };
+
   void Load(const std::string& text);
 
   std::string path_;
   std::string warning_;
-  std::map<std::pair<std::string, int>, double> seconds_;
+  std::map<std::pair<std::string, int>, Entry> entries_;
+  bool anew_ = false;
   bool changed_ = false;
 };
 

@@ -16,18 +16,34 @@ namespace millrace {
 std::string GroupSignature(const Model& model, std::span<const int> nodes);
 
 struct ProfileGroupOptions {
-  double seconds = 0.01;  // to spend on the group's runs, preparation aside
+  double seconds = 0.01;  // to spend on the group's runs, preparation aside; up to three times that where disturbed
   int least_runs = 5;
   int most_runs = 100;
   bool minimum = false;            // the least time instead of the median
   WeightCache* weights = nullptr;  // shared with other kernels of the model where given
 };
 
-// Seconds of one run of the group on these processors of ours (one for a core, several for a gang), as in the midst of
-// a plan: its weights have left the core's own cache since the last run, its inputs, in the layout their producers
-// like, have just been written. Precondition: the group is legal. Throws InvalidInput where the runtime lacks an op of
-// it, or where a processor is not ours to use.
-double ProfileGroup(const Model& model, std::span<const int> nodes, std::span<const int> cpus,
-                    const ProfileGroupOptions& options = {});
+// One run of a group.
+struct ProfiledRun {
+  double seconds = 0;
+  double waited = 0;  // the longest that one of its threads waited for its processor around it
+};
+
+struct ProfiledTime {
+  double seconds = 0;
+  bool disturbed = false;  // others used the processors: the time is a guess, and too long if anything
+};
+
+// What the runs say, of which there is at least one: the median, or the minimum, of those that nobody disturbed. Where
+// these are fewer than least_runs, or where their median is more than twice their minimum, the time is the minimum of
+// all and marked as disturbed.
+ProfiledTime TimeOf(std::span<const ProfiledRun> runs, const ProfileGroupOptions& options);
+
+// One run of the group on these processors of ours (one for a core, several for a gang), as in the midst of a plan: its
+// weights have left the core's own cache since the last run, its inputs, in the layout their producers like, have just
+// been written. Precondition: the group is legal. Throws InvalidInput where the runtime lacks an op of it, or where a
+// processor is not ours to use.
+ProfiledTime ProfileGroup(const Model& model, std::span<const int> nodes, std::span<const int> cpus,
+                       const ProfileGroupOptions& options = {});
 
 }  // namespace millrace

@@ -167,11 +167,12 @@ Means MeansOf(const CostModel& cost) {
 
 class SimulatedPlan final : public LoadedPlan {
  public:
-  explicit SimulatedPlan(double seconds) : seconds_(seconds) {}
-  double Run() override { return seconds_; }
+  explicit SimulatedPlan(Timeline timeline) : timeline_(std::move(timeline)) {}
+  double Run() override { return timeline_.makespan; }
+  std::optional<TimedRun> RunTimed() override { return TimedRun{timeline_.makespan, timeline_}; }
 
  private:
-  double seconds_;
+  Timeline timeline_;
 };
 
 std::unique_ptr<CostModel> MakeTruth(const Wanted& wanted, const CostModel& base, const Machine& machine) {
@@ -212,11 +213,10 @@ class SimulatedTarget final : public Target {
     CostedGraph costed = MakeCostedGraph(*truth_, plan.groups);
     costed.topology.proxy = contention_ ? Proxy::kContended : Proxy::kLinear;
     const Assignment assignment{plan.placement, plan.sequence};
-    const double makespan =
-        greedy_ ? GreedyTimeline(costed, assignment).makespan : Simulator(costed).Makespan(assignment);
-    if (!std::isfinite(makespan))
+    Timeline timeline = greedy_ ? GreedyTimeline(costed, assignment) : MakeTimeline(costed, assignment);
+    if (!std::isfinite(timeline.makespan))
       throw MeasurementFailed(name_ + ": a group of the plan cannot run on the device it is placed on");
-    return std::make_unique<SimulatedPlan>(makespan);
+    return std::make_unique<SimulatedPlan>(std::move(timeline));
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "millrace/cost/cost_model.h"
 #include "millrace/formats/model.h"
 #include "millrace/plan/plan.h"
+#include "millrace/simulate/timeline.h"
 
 // What a plan is measured on: the truth the proxy only guesses at. Seconds.
 namespace millrace {
@@ -21,6 +23,14 @@ class MeasurementFailed : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// One run of a plan in detail.
+struct TimedRun {
+  double seconds = 0;  // as Run tells it
+  // Since the run began, by group: from when the first of its units set to work, its inputs there, to when the last one
+  // was done. What the target does for a group alone, such as changes of layout, is in it.
+  Timeline timeline;
+};
+
 // A plan made ready on a target (kernels prepared, files written), to be run as often as wanted.
 class LoadedPlan {
  public:
@@ -28,6 +38,10 @@ class LoadedPlan {
 
   // Runs the plan once; the seconds it took. Throws MeasurementFailed.
   virtual double Run() = 0;
+
+  // Runs the plan once and tells when each group ran; nothing, and no run, where the target cannot tell. Throws
+  // MeasurementFailed.
+  virtual std::optional<TimedRun> RunTimed() { return std::nullopt; }
 };
 
 class Target {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/optimize/profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "millrace/formats/model_graph.h"
+#include "millrace/machine/preset.h"
+#include "millrace/workloads/models.h"
+
+// With times that are made up: no clock is read.
+namespace millrace {
+namespace {
+
+class ProfileGraphTest : public ::testing::Test {
+ protected:
+  ProfileGraphTest()
+      : path_((std::filesystem::path(::testing::TempDir()) / ("profile_" + std::to_string(::getpid()) + ".jsonl"))
+                  .string()) {
+    ModelOptions options;
+    options.hidden = 16;
+    options.batch = 2;
+    model_ = MakeModel("towers", options);
+    graph_ = GraphOfModel(model_);
+  }
+  ~ProfileGraphTest() override { std::filesystem::remove(path_); }
+
+  // Every group takes `seconds`; the first of them is disturbed where `disturbed` says so.
+  ProfileSummary Profile(double seconds, bool disturbed, bool anew = false) {
+    ProfileCache cache(path_);
+    if (anew) cache.MeasureAnew();
+    int timed = 0;
+    ProfileGraphOptions options;
+    options.time_group = [&](const Model&, std::span<const int>, std::span<const int>, const ProfileGroupOptions&) {
+      return ProfiledTime{seconds, disturbed && timed++ == 0};
+    };
+    ProfileSummary summary;
+    profiled_ = ProfileGraph(
+        model_, graph_, *MachinePreset("homogeneous:2"), {}, options, cache, Deadline(), [](int, int) {}, summary);
+    cache.Save();
+    return summary;
+  }
+
+  std::string path_;
+  Model model_;
+  ComputationGraph graph_;
+  ComputationGraph profiled_;
+};
+
+TEST_F(ProfileGraphTest, UsesADisturbedTimeOnceAndTakesItAgainInTheNextRun) {
+  const ProfileSummary first = Profile(2e-3, true);
+  EXPECT_EQ(first.measured, first.distinct);
+  EXPECT_EQ(first.disturbed, 1);
+  EXPECT_EQ(first.left_out, 0);
+  for (OpId op = 0; op < profiled_.num_ops(); ++op) EXPECT_TRUE(profiled_.op(op).seconds.stated()) << op;
+  const ProfileSummary second = Profile(1e-3, false);
+  EXPECT_EQ(second.measured, 1);
+  EXPECT_EQ(second.from_cache, first.distinct - 1);
+  EXPECT_EQ(second.disturbed, 0);
+  EXPECT_EQ(Profile(1e-3, false).measured, 0);
+}
+
+TEST_F(ProfileGraphTest, MeasuresAllAnewWhereAsked) {
+  const int distinct = Profile(2e-3, false).distinct;
+  const ProfileSummary anew = Profile(1e-3, false, true);
+  EXPECT_EQ(anew.measured, distinct);
+  EXPECT_EQ(anew.from_cache, 0);
+  for (OpId op = 0; op < profiled_.num_ops(); ++op)
+    EXPECT_EQ(profiled_.op(op).seconds.by_kind.front().second, 1e-3) << op;
+  EXPECT_EQ(Profile(5e-3, false).measured, 0);
+}
+
+}  // namespace
+}  // namespace millrace
