@@ -19,8 +19,11 @@ endfunction()
 # A room is one folder under src/millrace with one static library, millrace_<room>, or millrace_<room>_<part> of a
 # folder in a room's. SEES lists the rooms whose headers it may include; script/check-layers holds the code to it.
 function(millrace_room name)
-  cmake_parse_arguments(ROOM "" "" "SEES;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SEES;LINKS;WITHOUT" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  foreach(file ${ROOM_WITHOUT})
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file})
+  endforeach()
   list(TRANSFORM ROOM_SEES PREPEND millrace_)
   list(TRANSFORM ROOM_SEES REPLACE "/" "_")
   string(REPLACE "/" "_" library millrace_${name})

@@ -33,6 +33,7 @@ constexpr Experiment kExperiments[] = {
     {"go-convergence", "how soon the one-shot policy and HDP come near their best plan", AddGoConvergence},
     {"scale", "seconds and memory of each stage of planning as graphs grow", AddScale},
     {"optimality", "how many small graphs are proved best, and how far planners stay behind", AddOptimality},
+    {"proxies", "the linear and the contended timeline beside SimGrid's network", AddProxies},
     {"exactness", "a sampler's exact plan probabilities against its reward", AddExactness},
 };
 

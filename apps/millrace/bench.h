@@ -24,6 +24,7 @@ ExperimentRun AddGoTransfer(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddGoWorkloads(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddNetworks(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddOptimality(const CommandLine& line, CLI::App& flags);
+ExperimentRun AddProxies(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddQuality(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddRealGraphs(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddRobustness(const CommandLine& line, CLI::App& flags);

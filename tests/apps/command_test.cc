@@ -490,6 +490,18 @@ TEST_F(Command, MeasuresHowStagesGrowAndDrawsThem) {
   Refuses("bench scale --degrees 0", "--degrees");
 }
 
+TEST_F(Command, HoldsItsTimelinesAgainstSimGrids) {
+  GenerateGraph();
+  Do("schedule g.json --machine homogeneous:2,bandwidth=1e9 --method heft -o heft.json");
+  const Outcome measured = Run("measure g.json --plan heft.json --target sim:simgrid --json");
+  if (measured.exit_code == 2 && measured.err.find("no SimGrid") != std::string::npos) GTEST_SKIP() << measured.err;
+  EXPECT_GT(measured.json()["median_seconds"].get<double>(), 0);
+  const Json tables = Do("bench proxies --quick --plans 6 --ops 12 --ccr 1 --families er --json").json()["tables"];
+  EXPECT_EQ(tables["agreement"].size(), 3u);
+  EXPECT_EQ(tables["choice"].size(), 3u);
+  Refuses("measure g.json --plan heft.json --target sim:simgrid+contention", "leave contention out");
+}
+
 TEST_F(Command, GivesEveryExperimentItsOwnFlagsAndRefusesThoseOfOthers) {
   EXPECT_THAT(Do("bench").out, HasSubstr("quality"));
   const Json listed = Do("bench --json").json()["experiments"];

@@ -9,6 +9,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/cost/costed_graph.h"
+#include "millrace/engines/simgrid/flow_timeline.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/model_graph.h"
 #include "millrace/machine/detect.h"
@@ -34,6 +35,9 @@ class EveryTarget : public ::testing::TestWithParam<std::string> {
     context_.machine = &machine_;
     context_.model = &model_;
     context_.cost = cost_.get();
+  }
+  void SetUp() override {
+    if (GetParam().find("simgrid") != std::string::npos && !HasSimGrid()) GTEST_SKIP() << "built without SimGrid";
   }
   Plan RandomPlan(Random& random) const {
     return testing::RandomPlan(random, graph_, machine_, testing::RandomGroups(random, graph_));
@@ -121,7 +125,7 @@ TEST_P(EveryTarget, MayStandBesideAnotherOfItsKind) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, EveryTarget,
                          ::testing::Values("cpu", "sim:noise", "sim:bandwidth", "sim:latency", "sim:contention",
-                                           "sim:greedy", "sim:greedy+contention", "sim:noise,sigma=0.1+contention",
+                                           "sim:greedy", "sim:greedy+contention", "sim:noise,sigma=0.1+contention", "sim:simgrid", "sim:latency+simgrid",
                                            "cmd:sh -c 'echo 0.25'", "cmd-sh:echo 0.5"),
                          [](const auto& info) {
                            std::string name = info.param;

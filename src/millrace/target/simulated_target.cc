@@ -15,6 +15,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/cost/costed_graph.h"
 #include "millrace/cost/perturbed_cost.h"
+#include "millrace/engines/simgrid/flow_timeline.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/text_lines.h"
 #include "millrace/simulate/greedy.h"
@@ -39,6 +40,7 @@ struct Wanted {
   std::optional<double> latency_a, latency_b;
   bool contention = false;
   bool greedy = false;
+  bool simgrid = false;
 };
 
 // The parts between separators. A `+` inside a number such as 1e+3 separates nothing: names start with a letter.
@@ -69,6 +71,11 @@ class WantedParser {
   Wanted Parse(std::uint64_t default_seed) {
     wanted_.noise_seed = default_seed;
     for (const std::string_view part : Split(words_, '+')) ParsePart(part);
+    if (wanted_.simgrid && (wanted_.contention || wanted_.greedy)) {
+      throw InvalidInput(
+          fmt::format("target sim:{}: simgrid is a network of its own, and keeps the plan's order; leave {} out",
+                      words_, wanted_.contention ? "contention" : "greedy"));
+    }
     return wanted_;
   }
 
@@ -87,10 +94,13 @@ class WantedParser {
       wanted_.contention = true;
     } else if (name == "greedy") {
       wanted_.greedy = true;
+    } else if (name == "simgrid") {
+      wanted_.simgrid = true;
     } else {
-      throw InvalidInput(fmt::format(
-          "target sim:{}: there is no simulated target '{}'; there are noise, bandwidth, latency, contention, greedy",
-          words_, name));
+      throw InvalidInput(
+          fmt::format("target sim:{}: there is no simulated target '{}'; there are noise, bandwidth, latency, "
+                      "contention, greedy, simgrid",
+                      words_, name));
     }
     for (std::size_t i = 1; i < pieces.size(); ++i) ParseParameter(name, pieces[i]);
   }
@@ -201,6 +211,11 @@ class SimulatedTarget final : public Target {
     const Wanted wanted = WantedParser(words).Parse(context.seed);
     contention_ = wanted.contention;
     greedy_ = wanted.greedy;
+    simgrid_ = wanted.simgrid;
+    if (simgrid_ && !HasSimGrid()) {
+      throw InvalidInput("target " + name_ +
+                         ": there is no SimGrid here; install libsimgrid-dev and build again, or name another target");
+    }
     keeps_bounds_ = wanted.noise_sigma.value_or(0) == 0;
     truth_ = MakeTruth(wanted, context.cost == nullptr ? *proxy_ : *context.cost, *context.machine);
   }
@@ -214,17 +229,29 @@ class SimulatedTarget final : public Target {
     costed.topology.proxy = contention_ ? Proxy::kContended : Proxy::kLinear;
     const Assignment assignment{plan.placement, plan.sequence};
     Timeline timeline = greedy_ ? GreedyTimeline(costed, assignment) : MakeTimeline(costed, assignment);
+    if (simgrid_ && std::isfinite(timeline.makespan)) timeline = SimGridTimeline(costed, assignment);
     if (!std::isfinite(timeline.makespan))
       throw MeasurementFailed(name_ + ": a group of the plan cannot run on the device it is placed on");
     return std::make_unique<SimulatedPlan>(std::move(timeline));
   }
 
  private:
+  static Timeline SimGridTimeline(const CostedGraph& costed, const Assignment& assignment) {
+    try {
+      return FlowTimeline(costed, assignment);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const WorkFailed& error) {
+      throw MeasurementFailed(error.what());
+    }
+  }
+
   std::string name_;
   std::unique_ptr<CostModel> proxy_;  // where the context has none
   std::unique_ptr<CostModel> truth_;
   bool contention_ = false;
   bool greedy_ = false;
+  bool simgrid_ = false;
   bool keeps_bounds_ = false;
 };
 

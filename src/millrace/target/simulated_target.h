@@ -14,6 +14,7 @@
 //   latency     a transfer takes b, twice the mean duration, plus a tenth of that a * B; b and a (of its own) settable
 //   contention  a channel serves one transfer at a time (simulate/contention.h)
 //   greedy      a device runs whatever has its inputs first, not what the sequence says (simulate/greedy.h)
+//   simgrid     transfers on one channel share its bandwidth as SimGrid's flows do (engines/simgrid/flow_timeline.h)
 //
 // Joined by `+` they act together; bandwidth and latency then add up. Means are the proxy's, before any noise, on the
 // graph with every op by itself: the duration over all (op, device that can run it), the transfer over all (tensor of
@@ -26,7 +27,7 @@ namespace millrace {
 // InvalidInput naming the part it does not know.
 std::unique_ptr<Target> MakeSimulatedTarget(std::string_view words, const TargetContext& context);
 
-// The target's own linear model: all of it but contention and greed, for methods that are to know what others must not.
+// The target's own linear model: all of it but contention, greed and SimGrid, for methods that are to know what others must not.
 // The context needs a machine and a cost model, which must outlive what is returned. Throws InvalidInput as above.
 std::unique_ptr<CostModel> MakeSimulatedCostModel(std::string_view words, const TargetContext& context);
 
