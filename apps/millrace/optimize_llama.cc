@@ -11,6 +11,7 @@
 #include "command_line/limits.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
+#include "millrace/planning/deadline.h"
 #include "millrace/report/progress_bar.h"
 #include "millrace/report/readable.h"
 #include "millrace/report/write.h"
@@ -66,7 +67,14 @@ Json ContenderJson(const LlamaResult& result, const LlamaContender& contender, c
   return json;
 }
 
-Json ResultOf(const LlamaResult& result, const SplitUse& use) {
+// After so many requests the time that planning took is made up for, against llama.cpp's default.
+Json PaysBackAfter(const LlamaResult& result, double planning_seconds) {
+  const std::optional<double> own = result.contenders.front().target_seconds;
+  const double best = *result.contenders[result.best].target_seconds;
+  return own && *own > best ? Json(planning_seconds / (*own - best)) : Json();
+}
+
+Json ResultOf(const LlamaResult& result, const SplitUse& use, double planning_seconds) {
   const LlamaContender& best = result.contenders[result.best];
   Json hosts = Json::array(), baselines = Json::object(), candidates = Json::array();
   for (std::size_t i = 0; i < result.devices.size(); ++i) {
@@ -98,6 +106,8 @@ Json ResultOf(const LlamaResult& result, const SplitUse& use) {
           {"candidates", candidates},
           {"lower_bound_seconds", result.lower_bound_seconds},
           {"proxy_rank_correlation", result.proxy_rank_correlation ? Json(*result.proxy_rank_correlation) : Json()},
+          {"pays_back_after_runs", PaysBackAfter(result, planning_seconds)},
+          {"planning_seconds", planning_seconds},
           {"one_machine_is_faster", result.one_machine_is_faster},
           {"command", LlamaServerLine(result.setting, best.words, use.context_tokens)},
           {"plans_recalled", result.recalled},
@@ -191,6 +201,7 @@ void AddLlamaFlags(CLI::App& verb, LlamaFlags& flags) {
 }
 
 int RunOptimizeLlama(const CommandLine& line, const std::string& model, const std::string& output, LlamaFlags flags) {
+  const Deadline clock;
   LlamaOptions& options = flags.options;
   options.hosts = EndpointsIn(flags.hosts);
   if (!model.ends_with(".gguf")) throw InvalidInput(model + ": --target llama plans GGUF models");
@@ -215,7 +226,7 @@ int RunOptimizeLlama(const CommandLine& line, const std::string& model, const st
     for (const std::string& warning : result.warnings) Warn(warning);
   }
   WriteFileAtomically((folder / "plan.json").string(), LlamaPlanJson(result, use));
-  const Json json = ResultOf(result, use);
+  const Json json = ResultOf(result, use, clock.Elapsed());
   WriteFileAtomically((folder / "result.json").string(),
                       json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (line.common.json) {

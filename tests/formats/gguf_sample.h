@@ -32,6 +32,7 @@ class GgufBuilder {
     std::uint64_t bytes = type == kF32 ? 4 : 2;
     for (const std::uint64_t size : shape) bytes *= size;
     if (type == kQ8) bytes = bytes / 2 / 32 * 34;
+    if (bytes > (std::uint64_t{1} << 24)) bytes = 0;  // which only wrong files say they have
     tensors_ += Sized(name) + Little(static_cast<std::uint32_t>(shape.size()));
     for (const std::uint64_t size : shape) tensors_ += Little(size);
     tensors_ += Little(type) + Little(data_bytes_);

@@ -66,11 +66,14 @@ std::vector<LlamaContender> MakeContenders(const SplitProblem& problem, const st
 
   std::vector<PlannedSplit> planned = BestSplits(problem);
   if (planned.empty()) return contenders;
-  for (LayerSplit& neighbour : NeighboursOf(problem, planned.front().split)) {
-    PlannedSplit near;
-    near.times = TimesOf(problem, neighbour);
-    near.split = std::move(neighbour);
-    planned.push_back(std::move(near));
+  const std::size_t best = std::min(planned.size(), static_cast<std::size_t>(top_k));
+  for (std::size_t i = 0; i < best; ++i) {
+    for (LayerSplit& neighbour : NeighboursOf(problem, planned[i].split)) {
+      PlannedSplit near;
+      near.times = TimesOf(problem, neighbour);
+      near.split = std::move(neighbour);
+      planned.push_back(std::move(near));
+    }
   }
   std::stable_sort(planned.begin(), planned.end(),
                    [](const PlannedSplit& a, const PlannedSplit& b) { return a.times.request < b.times.request; });
