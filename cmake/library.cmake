@@ -1,6 +1,6 @@
 # The library as others link it: every room of the command, as one archive with one target, millrace::millrace.
 get_property(rooms GLOBAL PROPERTY MILLRACE_ROOMS)
-list(FILTER rooms EXCLUDE REGEX "_(train|experiments)")
+list(FILTER rooms EXCLUDE REGEX "_(train|experiments|mpi_module)")
 set(objects ${rooms})
 list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
 add_library(millrace_library STATIC EXCLUDE_FROM_ALL ${objects})

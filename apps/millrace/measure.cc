@@ -13,6 +13,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/plan_json.h"
+#include "millrace/rank_session.h"
 #include "millrace/report/readable.h"
 #include "millrace/report/trace.h"
 #include "millrace/runtime/host_units.h"
@@ -69,6 +70,8 @@ void WriteTrace(const std::string& path, const ComputationGraph& graph, const Pl
 }
 
 int Measure(const CommandLine& line, const MeasureVerbOptions& options) {
+  RankSession ranks(options.target);
+  if (ranks.follows()) return ranks.Follow(line, options.model);
   const LoadedGraph loaded = LoadWithWarnings(line, options.model);
   const PlanRecord record = LoadPlan(options.plan, loaded.graph, {.dimensions = line.common.dimensions});
   const auto cost = MakeAnalyticCostModel(loaded.graph, record.machine);
@@ -80,6 +83,7 @@ int Measure(const CommandLine& line, const MeasureVerbOptions& options) {
   context.cost = cost.get();
   context.model = loaded.model ? &*loaded.model : nullptr;
   context.seed = line.common.seed;
+  context.ranks = ranks.Lead(line, options.model, loaded);
   const std::unique_ptr<Target> target = MakeTarget(options.target, context);
   const std::unique_ptr<LoadedPlan> plan = target->Load(record.plan);
 
@@ -119,7 +123,8 @@ void AddMeasure(CommandLine& line) {
       AddVerb(line, "measure", "Run a plan for time", [&line, options] { return Measure(line, *options); });
   verb->add_option("MODEL", options->model, "ONNX file, or a graph with a sim: or cmd: target")->required();
   verb->add_option("--plan", options->plan, "Plan to measure")->required();
-  verb->add_option("--target", options->target, "cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE")
+  verb->add_option("--target", options->target,
+                   "cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE | mpi[,emulate]")
       ->capture_default_str();
   verb->add_option(
       "--trace", options->trace,

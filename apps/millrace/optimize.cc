@@ -13,6 +13,7 @@
 #include "millrace/optimize/planners.h"
 #include "millrace/optimize_llama.h"
 #include "millrace/planning/deadline.h"
+#include "millrace/rank_session.h"
 #include "millrace/report/progress_bar.h"
 #include "millrace/report/result_json.h"
 #include "millrace/report/text.h"
@@ -45,9 +46,16 @@ int RunOptimize(const CommandLine& line, Options options) {
     return RunOptimizeLlama(line, options.model, options.output, options.llama);
   }
   const Deadline clock;
+  RankSession ranks(options.optimize.target);
+  if (ranks.follows()) return ranks.Follow(line, options.model);
   PrepareOutputFolder(options.output);
+  const Deadline reading;
   const LoadedGraph loaded = LoadWithWarnings(line, options.model);
-  const Machine machine = LoadMachine(options.machine);
+  const double reading_seconds = reading.Elapsed();
+  options.optimize.ranks = ranks.Lead(line, options.model, loaded);
+  const Machine machine =
+      options.optimize.ranks != nullptr ? ranks.MeasuredMachine(options.machine) : LoadMachine(options.machine);
+  options.optimize.timing = ranks.Timing(options.machine, machine);
   options.optimize.seed = line.common.seed;
   options.optimize.objective = ParseObjective(options.objective);
   options.optimize.steering = SteeringOf(line, options.steering, loaded.graph, machine);
@@ -73,7 +81,7 @@ int RunOptimize(const CommandLine& line, Options options) {
   const PlannerRegistry planners = MakePlannerRegistry(options.weights, threads);
   options.optimize.seconds_before = clock.Elapsed();
   // Where reading was slow, writing will be.
-  options.optimize.seconds_after = ExpectedWritingSeconds(loaded.graph) + 2 * options.optimize.seconds_before;
+  options.optimize.seconds_after = ExpectedWritingSeconds(loaded.graph) + 2 * reading_seconds;
   const OptimizeResult result =
       Optimize(loaded, machine, planners, options.optimize, [&bar](const OptimizeStep& step) { bar.Show(step); });
   bar.Clear();
@@ -108,8 +116,10 @@ void AddOptimize(CommandLine& line) {
       ->required();
   verb->add_option("--machine", options->machine, "Preset or machine file")->capture_default_str();
   AddProxyOption(*verb, options->optimize.proxy);
-  verb->add_option("--target", optimize.target,
-                   "What plans are measured on: cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE | llama")
+  verb->add_option(
+          "--target", optimize.target,
+          "What plans are measured on: cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE | mpi[,emulate] | "
+          "llama")
       ->capture_default_str();
   verb->add_option(
           "--samples", optimize.samples,

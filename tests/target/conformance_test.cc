@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/cost/costed_graph.h"
+#include "millrace/engines/mpi/leader.h"
+#include "millrace/engines/mpi/local_ranks.h"
 #include "millrace/engines/simgrid/flow_timeline.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/model_graph.h"
@@ -35,6 +39,7 @@ class EveryTarget : public ::testing::TestWithParam<std::string> {
     context_.machine = &machine_;
     context_.model = &model_;
     context_.cost = cost_.get();
+    if (GetParam().starts_with("mpi")) JoinRanks();
   }
   void SetUp() override {
     if (GetParam().find("simgrid") != std::string::npos && !HasSimGrid()) GTEST_SKIP() << "built without SimGrid";
@@ -43,11 +48,21 @@ class EveryTarget : public ::testing::TestWithParam<std::string> {
     return testing::RandomPlan(random, graph_, machine_, testing::RandomGroups(random, graph_));
   }
 
+  // This process alone.
+  void JoinRanks() {
+    mpi::RankSkills skills;
+    skills.model = &model_;
+    ranks_ = std::make_unique<mpi::Leader>(std::make_unique<mpi::Postman>(std::move(mpi::MakeLocalRanks(1).front())));
+    ranks_->Assemble(mpi::FactsOfThisRank(), skills);
+    context_.ranks = ranks_.get();
+  }
+
   Model model_;
   ComputationGraph graph_;
   Machine machine_;
   std::unique_ptr<CostModel> cost_;
   TargetContext context_;
+  std::unique_ptr<mpi::Leader> ranks_;
 };
 
 TEST_P(EveryTarget, IsNamedAsTheUserNamedIt) { EXPECT_EQ(MakeTarget(GetParam(), context_)->name(), GetParam()); }
@@ -125,8 +140,9 @@ TEST_P(EveryTarget, MayStandBesideAnotherOfItsKind) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, EveryTarget,
                          ::testing::Values("cpu", "sim:noise", "sim:bandwidth", "sim:latency", "sim:contention",
-                                           "sim:greedy", "sim:greedy+contention", "sim:noise,sigma=0.1+contention", "sim:simgrid", "sim:latency+simgrid",
-                                           "cmd:sh -c 'echo 0.25'", "cmd-sh:echo 0.5"),
+                                           "sim:greedy", "sim:greedy+contention", "sim:noise,sigma=0.1+contention",
+                                           "sim:simgrid", "sim:latency+simgrid", "cmd:sh -c 'echo 0.25'",
+                                           "cmd-sh:echo 0.5", "mpi", "mpi,emulate"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace_if(

@@ -18,6 +18,7 @@
 #include "millrace/optimize/transfer_guess.h"
 #include "millrace/planning/objective.h"
 #include "millrace/planning/registry.h"
+#include "millrace/target/target.h"
 
 // The main job, end to end: price the graph, propose many plans, keep a few that are good and different, measure those
 // on the target, and say what won and by how much. Seconds.
@@ -50,10 +51,12 @@ struct OptimizeOptions {
   bool quick = false;   // fewer samples, rounds and shorter profiling, and without a time limit one of QuickSeconds
   bool robust = false;  // plans are judged by the worse of what they take with their order kept and without
   std::uint64_t seed = 0;
-  int threads = 1;            // of searches that go on until the time limit; planners have their own
-  std::string profile_cache;  // file of earlier profiles; empty: none
-  bool reprofile = false;     // times that file holds are measured anew
-  std::string records;        // file of earlier measurements, appended to; empty: none
+  int threads = 1;                    // of searches that go on until the time limit; planners have their own
+  std::string profile_cache;          // file of earlier profiles; empty: none
+  bool reprofile = false;             // times that file holds are measured anew
+  std::string records;                // file of earlier measurements, appended to; empty: none
+  mpi::Leader* ranks = nullptr;       // of target mpi
+  std::optional<GroupTiming> timing;  // of targets whose devices are not this host's
 };
 
 // A plan measured beside the winner after the choice.

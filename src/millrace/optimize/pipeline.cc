@@ -116,7 +116,7 @@ Pipeline::Pipeline(const LoadedGraph& loaded, const Machine& machine, const Plan
   result_.graph_hash = GraphHash(loaded.graph);
   estimate_ = MakeAnalyticCostModel(loaded.graph, result_.machine, result_.proxy);
   const TargetContext context{&loaded.graph, &result_.machine, estimate_.get(), loaded.model ? &*loaded.model : nullptr,
-                              options.seed};
+                              options.seed,  options.ranks};
   target_ = MakeTarget(options.target, context);
   CheckSteering(*estimate_, result_.machine, options.steering);
   proxy_ = SteeredModel();
@@ -240,19 +240,25 @@ bool Pipeline::LeftOut(std::string_view stage) const {
 }
 
 void Pipeline::Profile() {
-  if (!ExecutesTheModel(options_.target)) return;
+  if (!ExecutesTheModel(options_.target) && !options_.timing) return;
   ProfileCache cache = options_.profile_cache.empty() ? ProfileCache() : ProfileCache(options_.profile_cache);
   if (!cache.warning().empty()) result_.warnings.push_back(cache.warning());
   if (options_.reprofile) cache.MeasureAnew();
   const double share = deadline_.Limited() ? effort_.profile_share * End().Left() : deadline_.Left();
+  ProfileGraphOptions profiling;
+  profiling.seconds_per_group = effort_.profile_seconds;
+  if (options_.timing) {
+    profiling.time_group = options_.timing->time;
+    profiling.processors = options_.timing->processors;
+  }
   ProfileSummary summary;
   result_.graph = ProfileGraph(
-      *loaded_.model, loaded_.graph, result_.machine, GreedyFusion(*proxy_),
-      {.seconds_per_group = effort_.profile_seconds}, cache, deadline_.Within(share),
+      *loaded_.model, loaded_.graph, result_.machine, GreedyFusion(*proxy_), profiling, cache, deadline_.Within(share),
       [this](int done, int total) { Tell("profile", "", static_cast<double>(done) / total); }, summary);
   result_.profile = summary;
   cache.Save();
   proxy_ = SteeredModel();
+  target_->Reprice(*proxy_);
   if (summary.disturbed > 0)
     result_.warnings.push_back("other processes used these processors during " + std::to_string(summary.disturbed) +
                                " of " + std::to_string(summary.measured) +

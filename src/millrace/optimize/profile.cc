@@ -29,7 +29,7 @@ class Profiler {
     const std::string signature = GroupSignature(model_, group);
     StatedSeconds seconds;
     for (const auto& [kind, device] : kinds_) {
-      const std::optional<double> known = cache_.Find(signature, static_cast<int>(device->units.size()));
+      const std::optional<double> known = cache_.Find(On(kind, signature), static_cast<int>(device->units.size()));
       if (!known) return std::nullopt;
       seconds.by_kind.emplace_back(kind, *known);
     }
@@ -45,7 +45,7 @@ class Profiler {
       if (!seen.insert(signature).second) continue;
       bool missing = false;
       for (const auto& [kind, device] : kinds_) {
-        const bool known = cache_.Find(signature, static_cast<int>(device->units.size())).has_value();
+        const bool known = cache_.Find(On(kind, signature), static_cast<int>(device->units.size())).has_value();
         ++summary.distinct;
         summary.from_cache += known ? 1 : 0;
         missing = missing || !known;
@@ -59,21 +59,28 @@ class Profiler {
     const std::string signature = GroupSignature(model_, group);
     for (const auto& [kind, device] : kinds_) {
       const int units = static_cast<int>(device->units.size());
-      if (cache_.Find(signature, units)) continue;
+      const std::string key = On(kind, signature);
+      if (cache_.Find(key, units)) continue;
       ProfileGroupOptions group_options;
       group_options.seconds = options_.seconds_per_group;
       const ProfiledTime time = options_.time_group(model_, group, device->units, group_options);
       if (time.disturbed) {
-        cache_.AddForNow(signature, units, time.seconds);
+        cache_.AddForNow(key, units, time.seconds);
         ++summary.disturbed;
       } else {
-        cache_.Add(signature, units, time.seconds);
+        cache_.Add(key, units, time.seconds);
       }
       ++summary.measured;
     }
   }
 
  private:
+  // The cache is of this host's processors; others stand before the group.
+  std::string On(const std::string& kind, const std::string& signature) const {
+    const auto elsewhere = options_.processors.find(kind);
+    return elsewhere == options_.processors.end() ? signature : elsewhere->second + ": " + signature;
+  }
+
   const Model& model_;
   std::map<std::string, const Device*> kinds_;
   ProfileGraphOptions options_;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "millrace/formats/model.h"
@@ -17,12 +19,20 @@
 // host. Seconds.
 namespace millrace {
 
+// How a group is timed on some units.
+using GroupTimer = std::function<ProfiledTime(const Model&, std::span<const int> nodes, std::span<const int> units,
+                                              const ProfileGroupOptions&)>;
+
+// Of devices that are not this host's.
+struct GroupTiming {
+  GroupTimer time;
+  std::map<std::string, std::string> processors;  // by device kind: its processors, where they are not of our sort
+};
+
 struct ProfileGraphOptions {
   double seconds_per_group = 0.02;  // measuring time of one group on one kind
-  // How a group is timed on some processors.
-  std::function<ProfiledTime(const Model&, std::span<const int> nodes, std::span<const int> cpus,
-                             const ProfileGroupOptions&)>
-      time_group = ProfileGroup;
+  GroupTimer time_group = ProfileGroup;
+  std::map<std::string, std::string> processors = {};  // as GroupTiming has them
 };
 
 struct ProfileSummary {
@@ -35,9 +45,9 @@ struct ProfileSummary {
 };
 
 // The graph of the model with `seconds` by kind for every op and `group_seconds` for every one of `groups` that has
-// more than one op. An op or group is annotated once all kinds are known for it. Units of the machine must be
-// processors of this host. News goes into the cache (not saved here). Throws InvalidInput for ops the runtime lacks,
-// Interrupted.
+// more than one op. An op or group is annotated once all kinds are known for it. With the usual timer, units of
+// the machine must be processors of this host. News goes into the cache (not saved here). Throws InvalidInput for ops
+// the runtime lacks, Interrupted.
 ComputationGraph ProfileGraph(const Model& model, const ComputationGraph& graph, const Machine& machine,
                               const FusionGroups& groups, const ProfileGraphOptions& options, ProfileCache& cache,
                               const Deadline& deadline, const std::function<void(int, int)>& progress,

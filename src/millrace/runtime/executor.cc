@@ -25,7 +25,8 @@ Executor::Executor(const Program& program, WorkerPool& pool, OnFault on_fault)
       on_fault_(on_fault),
       finished_(new Progress[program.cpus.size()]),
       barrier_(new PhaseBarrier[program.steps.size()]),
-      first_ticks_{0} {
+      first_ticks_{0},
+      leaving_(new Progress[program.departures.empty() ? 0 : program.steps.size()]) {
   std::vector<std::pair<int, int>> numbers;  // of each worker: in the pool, in the program
   for (std::size_t worker = 0; worker < program.cpus.size(); ++worker) {
     const auto at = std::find(pool.cpus().begin(), pool.cpus().end(), program.cpus[worker]);
@@ -50,7 +51,8 @@ Executor::Executor(const Program& program, WorkerPool& pool, OnFault on_fault)
   for (const auto& [buffer, constant] : program.constants) constant->CopyTo(At(buffer));
 }
 
-double Executor::Run() {
+double Executor::Run(Border* border) {
+  border_ = border;
   ResetCounts();
   const double seconds = pool_.Run(
       pool_workers_, [this](int worker) { Work<false>(program_workers_[static_cast<std::size_t>(worker)], nullptr); });
@@ -100,14 +102,18 @@ void Executor::ResetCounts() {
   fault_.Reset();
   for (std::size_t worker = 0; worker < program_.cpus.size(); ++worker) finished_[worker].Reset();
   for (std::size_t step = 0; step < program_.steps.size(); ++step) barrier_[step].Reset();
+  if (program_.departures.empty()) return;
+  for (std::size_t step = 0; step < program_.steps.size(); ++step) leaving_[step].Reset();
 }
 
 template <bool traced>
 void Executor::Work(int worker, StepTicks* ticks) {
   const std::vector<Instruction>& instructions = program_.instructions[static_cast<std::size_t>(worker)];
   std::uint32_t done = 0;
+  bool lost = false;  // something will never arrive: the rest is gone through without computing, so that nobody waits
   for (const Instruction& instruction : instructions) {
     for (const Wait& wait : instruction.waits) finished_[static_cast<std::size_t>(wait.worker)].Await(wait.steps);
+    for (const int arrival : instruction.arrivals) lost = !border_->Await(arrival) || lost;
     if constexpr (traced) ticks->start = ReadTicks();
     const std::size_t number = static_cast<std::size_t>(instruction.step);
     const ProgramStep& step = program_.steps[number];
@@ -116,7 +122,10 @@ void Executor::Work(int worker, StepTicks* ticks) {
     const int phases = step.kernel->phases();
     for (int phase = 0; phase < phases; ++phase) {
       if (phase > 0 && step.workers.size() > 1) barrier_[number].Meet(static_cast<std::uint32_t>(step.workers.size()));
-      step.kernel->Run(buffers, phase, instruction.share);
+      if (!lost) step.kernel->Run(buffers, phase, instruction.share);
+    }
+    if (!step.departures.empty() && !lost && leaving_[number].RaiseByOne() == step.workers.size()) {
+      for (const int departure : step.departures) border_->Depart(departure);
     }
     // Before the others are told, so that none of them begins earlier than this ends.
     if constexpr (traced) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "millrace/formats/model.h"
+#include "millrace/runtime/border.h"
 #include "millrace/runtime/program.h"
 #include "millrace/runtime/run_fault.h"
 #include "millrace/runtime/worker_pool.h"
@@ -39,9 +40,15 @@ class Executor {
   std::span<std::byte> input(std::size_t i) { return SpanOf(program_.inputs[i]); }
   std::span<const std::byte> output(std::size_t i) { return SpanOf(program_.outputs[i]); }
 
+  // What crosses the border, for whoever moves it. Arriving tensors may be written from the start of a run until their
+  // Await returns, leaving ones read from their Depart until the next run.
+  std::span<std::byte> arrival(std::size_t i) { return SpanOf(program_.arrivals[i]); }
+  std::span<const std::byte> departure(std::size_t i) { return SpanOf(program_.departures[i]); }
+
   // One run; the seconds it took, by the steady clock around it. Allocates nothing. Throws InvalidInput where an index in
-  // the data names no element, unless that is ignored; the outputs then mean nothing.
-  double Run();
+  // the data names no element, unless that is ignored; the outputs then mean nothing. `border`: where the program is a
+  // part of a plan; null otherwise.
+  double Run(Border* border = nullptr);
 
   // One run that also notes when each step ran: by worker, then in its order. Costs two reads of a counter a step.
   // Allocates nothing where `times` has room from an earlier run.
@@ -81,6 +88,8 @@ class Executor {
   std::unique_ptr<PhaseBarrier[]> barrier_;  // by step; used by gangs between phases
   std::vector<std::size_t> first_ticks_;     // by worker: where its part of ticks_ begins; and the end
   std::vector<StepTicks> ticks_;             // by worker, then in its order
+  std::unique_ptr<Progress[]> leaving_;      // by step: workers that have finished it, where something leaves then
+  Border* border_ = nullptr;                 // of this run
 };
 
 }  // namespace millrace

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "millrace/errors/errors.h"
+#include "millrace/runtime/group_values.h"
 #include "millrace/runtime/host_units.h"
 #include "millrace/runtime/layout_change.h"
 #include "millrace/runtime/one_openmp_thread.h"
@@ -24,14 +25,18 @@ struct Copy {
 
 class Compiler {
  public:
-  Compiler(const Model& model, const Machine& machine, const Plan& plan, WeightCache* weights)
-      : model_(model), machine_(machine), plan_(plan), weights_(weights) {}
+  // `border` null: the plan is whole.
+  Compiler(const Model& model, const Machine& machine, const Plan& plan, WeightCache* weights,
+           const BorderValues* border)
+      : model_(model), machine_(machine), plan_(plan), weights_(weights), border_(border) {}
 
   Program Compile() {
     NumberWorkers();
     AddInputs();
+    if (border_ != nullptr) AddArrivals();
     for (const int group : plan_.sequence) AddGroup(group);
     AddOutputs();
+    if (border_ != nullptr) AddDepartures();
     OrderSteps();
     program_.memory = PlanMemory(program_.buffers);
     return std::move(program_);
@@ -52,6 +57,8 @@ class Compiler {
     available_.assign(model_.values.size(), Layout::kPlain);
     leaves_.assign(model_.values.size(), false);
     for (const int value : model_.outputs) leaves_[static_cast<std::size_t>(value)] = true;
+    if (border_ == nullptr) return;
+    for (const int value : border_->leaving) leaves_[static_cast<std::size_t>(value)] = true;
   }
 
   std::vector<int> WorkersOf(int group) const {
@@ -85,12 +92,47 @@ class Compiler {
     return {value, {of.type, of.shape, Layout::kPlain}, -1};
   }
 
+  // Which inputs of the model the groups read.
+  std::set<int> InputsRead() const {
+    std::set<int> read;
+    for (const std::vector<int>& group : plan_.groups) {
+      for (const int value : GroupInputs(model_, group)) read.insert(value);
+    }
+    return read;
+  }
+
   void AddInputs() {
+    const std::set<int> read = border_ == nullptr ? std::set<int>() : InputsRead();
     for (const int value : model_.inputs) {
+      if (border_ != nullptr && read.count(value) == 0) continue;
       ProgramTensor input = PlainTensor(value);
       input.buffer = AddBuffer(input.spec.bytes(), true);
       copies_[static_cast<std::size_t>(value)].push_back({input.spec, input.buffer});
       program_.inputs.push_back(std::move(input));
+    }
+  }
+
+  void AddArrivals() {
+    for (const int value : border_->arriving) {
+      ProgramTensor arrival = PlainTensor(value);
+      arrival.buffer = AddBuffer(arrival.spec.bytes(), true);
+      copies_[static_cast<std::size_t>(value)].push_back({arrival.spec, arrival.buffer});
+      arrival_in_[arrival.buffer] = static_cast<int>(program_.arrivals.size());
+      program_.arrivals.push_back(std::move(arrival));
+    }
+  }
+
+  void AddDepartures() {
+    std::map<int, int> maker;  // by buffer
+    for (std::size_t step = 0; step < program_.steps.size(); ++step) {
+      for (const int buffer : program_.steps[step].outputs) maker[buffer] = static_cast<int>(step);
+    }
+    for (const int value : border_->leaving) {
+      ProgramTensor departure = PlainTensor(value);
+      departure.buffer = FindCopy(value, Layout::kPlain)->buffer;
+      const std::size_t step = static_cast<std::size_t>(maker.at(departure.buffer));
+      program_.steps[step].departures.push_back(static_cast<int>(program_.departures.size()));
+      program_.departures.push_back(std::move(departure));
     }
   }
 
@@ -153,7 +195,9 @@ class Compiler {
         }
         output.buffer = at->second;
       } else {
-        output.buffer = FindCopy(value, Layout::kPlain)->buffer;
+        const Copy* const made = FindCopy(value, Layout::kPlain);
+        if (made == nullptr && border_ != nullptr) continue;  // it is made elsewhere
+        output.buffer = made->buffer;
       }
       program_.outputs.push_back(std::move(output));
     }
@@ -167,6 +211,7 @@ class Compiler {
       life.dead.assign(num_workers, 0);
     }
     knows_.assign(num_workers, VectorClock(num_workers, 0));
+    met_.assign(num_workers, std::vector<bool>(program_.arrivals.size(), false));
     writer_.assign(program_.buffers.size(), -1);
     for (std::size_t step = 0; step < program_.steps.size(); ++step) {
       for (const int buffer : program_.steps[step].outputs)
@@ -188,8 +233,9 @@ class Compiler {
     for (std::size_t share = 0; share < step.workers.size(); ++share) {
       const int worker = step.workers[share];
       VectorClock& knows = knows_[static_cast<std::size_t>(worker)];
-      Instruction instruction{number, static_cast<int>(share), {}};
+      Instruction instruction{number, static_cast<int>(share), {}, {}};
       for (const int writer : writers) WaitFor(writer, knows, instruction);
+      AddArrivals(step, met_[static_cast<std::size_t>(worker)], instruction);
       if (share == 0) born = knows;
       for (std::size_t i = 0; i < knows.size(); ++i) born[i] = std::min(born[i], knows[i]);
       program_.instructions[static_cast<std::size_t>(worker)].push_back(std::move(instruction));
@@ -216,6 +262,16 @@ class Compiler {
     }
   }
 
+  // What arrives for the step and the worker has not waited for before.
+  void AddArrivals(const ProgramStep& step, std::vector<bool>& met, Instruction& instruction) const {
+    for (const int buffer : step.inputs) {
+      const auto arrival = arrival_in_.find(buffer);
+      if (arrival == arrival_in_.end() || met[static_cast<std::size_t>(arrival->second)]) continue;
+      met[static_cast<std::size_t>(arrival->second)] = true;
+      instruction.arrivals.push_back(arrival->second);
+    }
+  }
+
   void Begin(int buffer, const VectorClock& born, const std::vector<int>& workers) {
     program_.buffers[static_cast<std::size_t>(buffer)].born = born;
     Touch(buffer, workers);
@@ -234,10 +290,13 @@ class Compiler {
   const Machine& machine_;
   const Plan& plan_;
   WeightCache* weights_;
+  const BorderValues* border_;
   Program program_;
   std::vector<std::vector<Copy>> copies_;        // by value; the layout it was made in first
   std::vector<Layout> available_;                // by value: the layout it was made in
   std::vector<bool> leaves_;                     // by value: an output of the model
+  std::map<int, int> arrival_in_;                // by buffer: what arrives there
+  std::vector<std::vector<bool>> met_;           // by worker and arrival: it has waited for it
   std::vector<int> writer_;                      // by buffer: the step that writes it, -1: the caller
   std::vector<VectorClock> knows_;               // by worker: what it knows at this point of its chain
   std::vector<std::vector<VectorClock>> after_;  // by step and share: what the worker knows having finished it
@@ -263,7 +322,15 @@ Program CompileProgram(const Model& model, const Machine& machine, const Plan& p
   CheckExecutable(model);
   CheckRunsHere(machine);
   const OneOpenMpThread one_thread;
-  return Compiler(model, machine, plan, weights).Compile();
+  return Compiler(model, machine, plan, weights, nullptr).Compile();
+}
+
+Program CompilePart(const Model& model, const Machine& machine, const Plan& part, const BorderValues& border,
+                    WeightCache* weights) {
+  CheckExecutable(model);
+  CheckRunsHere(machine);
+  const OneOpenMpThread one_thread;
+  return Compiler(model, machine, part, weights, &border).Compile();
 }
 
 }  // namespace millrace

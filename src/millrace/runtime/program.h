@@ -9,6 +9,7 @@
 #include "millrace/formats/model.h"
 #include "millrace/machine/machine.h"
 #include "millrace/plan/plan.h"
+#include "millrace/runtime/border.h"
 #include "millrace/runtime/kernel.h"
 #include "millrace/runtime/memory_planner.h"
 #include "millrace/runtime/weight_cache.h"
@@ -27,6 +28,9 @@
 //
 // The inputs of the model are buffers the caller writes, plain and kept from run to run; so are the outputs. An output
 // that is an input is that input's buffer; an output that is a constant is a buffer filled once.
+//
+// A program may be one part of a plan, which other parts run beside elsewhere (border.h): tensors that arrive and leave
+// lie plain in buffers that nobody shares, and a worker's first step that reads an arriving one waits for it.
 namespace millrace {
 
 // This many steps of that worker have to be finished.
@@ -41,6 +45,7 @@ struct ProgramStep {
   std::unique_ptr<Kernel> kernel;
   std::vector<int> inputs, outputs;  // buffers, as the kernel lists them
   int scratch = -1;                  // buffer, -1: none
+  std::vector<int> departures;       // what is complete after it: indices into Program::departures
 };
 
 // One worker's part in a step.
@@ -48,9 +53,10 @@ struct Instruction {
   int step = 0;
   int share = 0;  // its number within the step's workers
   std::vector<Wait> waits;
+  std::vector<int> arrivals;  // to be waited for: indices into Program::arrivals
 };
 
-// An input or output of the model.
+// An input or output of the model, or what crosses the border.
 struct ProgramTensor {
   int value = -1;
   TensorSpec spec;  // always plain
@@ -61,7 +67,8 @@ struct Program {
   std::vector<int> cpus;                               // the processors that have work, ascending; worker i is cpus[i]
   std::vector<ProgramStep> steps;                      // in the plan's order
   std::vector<std::vector<Instruction>> instructions;  // by worker
-  std::vector<ProgramTensor> inputs, outputs;          // in the model's order
+  std::vector<ProgramTensor> inputs, outputs;          // in the model's order; of a part those it reads and makes
+  std::vector<ProgramTensor> arrivals, departures;     // in the order of BorderValues
   std::vector<BufferLife> buffers;
   MemoryLayout memory;
   std::vector<std::pair<int, std::shared_ptr<const ConstantData>>> constants;  // buffers that hold one from the start
@@ -73,5 +80,10 @@ void CheckExecutable(const Model& model);
 // The plan must be valid for the model's graph and the machine; the model outlives the program. Prepared weights are
 // shared through `weights` where it is given. Throws InvalidInput as CheckExecutable and CheckRunsHere do.
 Program CompileProgram(const Model& model, const Machine& machine, const Plan& plan, WeightCache* weights = nullptr);
+
+// The part of a plan that runs here: the plan holds only its groups, which read nothing that is made outside it but what
+// arrives. At least one group. Throws InvalidInput as above.
+Program CompilePart(const Model& model, const Machine& machine, const Plan& part, const BorderValues& border,
+                    WeightCache* weights = nullptr);
 
 }  // namespace millrace

@@ -4,6 +4,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/target/command_target.h"
 #include "millrace/target/cpu_target.h"
+#include "millrace/target/mpi_target.h"
 #include "millrace/target/simulated_target.h"
 
 namespace millrace {
@@ -21,9 +22,11 @@ std::unique_ptr<Target> MakeTarget(std::string_view words, const TargetContext& 
     const NamedCommand named = ParseCommandTarget(words);
     return MakeCommandTarget(named.command, words, context, named.options);
   }
-  throw InvalidInput("there is no target '" + std::string(words) +
-                     "'; targets are cpu, sim:noise, sim:bandwidth, sim:latency, sim:contention (joined by +), "
-                     "cmd:PROGRAM ARGUMENTS, cmd-sh:SHELL LINE (cmd,timeout=SECONDS: for another limit than 300)");
+  if (NamesMpi(words)) return MakeMpiTarget(words, context);
+  throw InvalidInput(
+      "there is no target '" + std::string(words) +
+      "'; targets are cpu, sim:noise, sim:bandwidth, sim:latency, sim:contention (joined by +), "
+      "cmd:PROGRAM ARGUMENTS, cmd-sh:SHELL LINE (cmd,timeout=SECONDS: for another limit than 300), mpi, mpi,emulate");
 }
 
 }  // namespace millrace

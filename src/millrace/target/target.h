@@ -16,6 +16,10 @@
 // What a plan is measured on: the truth the proxy only guesses at. Seconds.
 namespace millrace {
 
+namespace mpi {
+class Leader;
+}
+
 // One measurement went wrong: a timeout, a crash, an answer that is no time. The plan is recorded as failed and never
 // wins; the run goes on.
 class MeasurementFailed : public std::runtime_error {
@@ -57,6 +61,10 @@ class Target {
   // True where no group takes less than the context's cost model says: then no plan beats that model's lower bounds.
   virtual bool keeps_bounds() const { return false; }
 
+  // The proxy's times are known better now; the model outlives the target. Those that build on the proxy while it is
+  // being learnt go by it from here on.
+  virtual void Reprice(const CostModel& /*cost*/) {}
+
   // The plan must be valid for the target's graph and machine. Throws MeasurementFailed.
   virtual std::unique_ptr<LoadedPlan> Load(const Plan& plan) = 0;
 };
@@ -68,10 +76,11 @@ struct TargetContext {
   const CostModel* cost = nullptr;  // the proxy's, on which simulated targets build
   const Model* model = nullptr;     // set where there is something to execute
   std::uint64_t seed = 0;
+  mpi::Leader* ranks = nullptr;  // of target mpi
 };
 
 // The target that `words` name: cpu | sim:NAME[,key=value...][+NAME...] | cmd[,timeout=SECONDS]:WORDS |
-// cmd-sh[,timeout=SECONDS]:LINE. Throws InvalidInput for an unknown name or parameter, and for `cpu` without a model or
+// cmd-sh[,timeout=SECONDS]:LINE | mpi[,emulate][,links=given]. Throws InvalidInput for an unknown name or parameter, and for `cpu` without a model or
 // with ops the runtime lacks.
 std::unique_ptr<Target> MakeTarget(std::string_view words, const TargetContext& context);
 

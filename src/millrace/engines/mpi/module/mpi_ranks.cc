@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "millrace/engines/mpi/module/join.h"
+#include "millrace/errors/errors.h"
+
+namespace millrace::mpi {
+namespace {
+
+// MPI counts in int, so longer messages go in pieces.
+constexpr std::size_t kPieceBytes = std::size_t{1} << 30;
+
+void Check(int result, const char* what) {
+  if (result == MPI_SUCCESS) return;
+  std::string text(MPI_MAX_ERROR_STRING, '\0');
+  int length = 0;
+  MPI_Error_string(result, text.data(), &length);
+  throw WorkFailed(fmt::format("MPI: {}: {}", what, text.substr(0, static_cast<std::size_t>(length))));
+}
+
+class MpiRanks final : public Ranks {
+ public:
+  MpiRanks() {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    Check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "no rank");
+    Check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "no size");
+  }
+  ~MpiRanks() override {
+    if (abandoned_) return;
+    // A message nobody will answer would keep MPI from ending.
+    for (MPI_Request& request : requests_) {
+      MPI_Cancel(&request);
+      MPI_Request_free(&request);
+    }
+    MPI_Finalize();
+  }
+  MpiRanks(const MpiRanks&) = delete;
+  MpiRanks& operator=(const MpiRanks&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  MessageId Send(int to, int tag, std::span<const std::byte> bytes) override {
+    return Begin(bytes.size(), false, [&](std::size_t at, int count, MPI_Request* request) {
+      return MPI_Isend(bytes.data() + at, count, MPI_BYTE, to, tag, MPI_COMM_WORLD, request);
+    });
+  }
+
+  MessageId Receive(int from, int tag, std::span<std::byte> bytes) override {
+    return Begin(bytes.size(), true, [&](std::size_t at, int count, MPI_Request* request) {
+      return MPI_Irecv(bytes.data() + at, count, MPI_BYTE, from, tag, MPI_COMM_WORLD, request);
+    });
+  }
+
+  void Test(std::span<const MessageId> messages, std::vector<std::size_t>& complete) override {
+    Move();
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const auto at = unfinished_.find(messages[i]);
+      if (at->second > 0) continue;
+      unfinished_.erase(at);
+      complete.push_back(i);
+    }
+  }
+
+  void Abandon() override {
+    if (abandoned_) return;
+    abandoned_ = true;
+    requests_.clear();
+  }
+
+ private:
+  struct Piece {
+    MessageId message = 0;  // that it belongs to
+    bool received = false;
+    int count = 0;
+  };
+
+  template <typename Start>
+  MessageId Begin(std::size_t bytes, bool received, const Start& start) {
+    const MessageId id = next_++;
+    int pieces = 0;
+    std::size_t at = 0;
+    do {
+      const int count = static_cast<int>(std::min(kPieceBytes, bytes - at));
+      MPI_Request request = MPI_REQUEST_NULL;
+      Check(start(at, count, &request), "a message cannot be begun");
+      requests_.push_back(request);
+      pieces_.push_back({id, received, count});
+      ++pieces;
+      at += static_cast<std::size_t>(count);
+    } while (at < bytes);
+    unfinished_[id] = pieces;
+    return id;
+  }
+
+  void Move() {
+    if (requests_.empty()) return;
+    indices_.resize(requests_.size());
+    statuses_.resize(requests_.size());
+    int done = 0;
+    const int result =
+        MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &done, indices_.data(), statuses_.data());
+    if (result != MPI_SUCCESS) {
+      for (int i = 0; result == MPI_ERR_IN_STATUS && i < done; ++i)
+        Check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR, "a message failed");
+      Check(result, "a message failed");
+    }
+    if (done <= 0) return;
+    for (int i = 0; i < done; ++i) {
+      const Piece& piece = pieces_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
+      --unfinished_[piece.message];
+      int came = piece.count;
+      if (piece.received) MPI_Get_count(&statuses_[static_cast<std::size_t>(i)], MPI_BYTE, &came);
+      if (came != piece.count)
+        throw WorkFailed(fmt::format("rank {}: a message has another size than expected", rank_));
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i] == MPI_REQUEST_NULL) continue;
+      requests_[kept] = requests_[i];
+      pieces_[kept++] = pieces_[i];
+    }
+    requests_.resize(kept);
+    pieces_.resize(kept);
+  }
+
+  int rank_ = 0;
+  int size_ = 1;
+  bool abandoned_ = false;
+  MessageId next_ = 0;
+  std::map<MessageId, int> unfinished_;  // pieces
+  std::vector<MPI_Request> requests_;
+  std::vector<Piece> pieces_;
+  std::vector<int> indices_;
+  std::vector<MPI_Status> statuses_;
+};
+
+}  // namespace
+}  // namespace millrace::mpi
+
+extern "C" int MillraceRanksInterface() { return millrace::mpi::kRanksInterface; }
+
+extern "C" millrace::mpi::Ranks* MillraceJoinRanks(const char** reason) {
+  int provided = MPI_THREAD_SINGLE;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) {
+    *reason = "MPI cannot start";
+    return nullptr;
+  }
+  if (provided < MPI_THREAD_SERIALIZED) {
+    *reason = "this MPI serves one thread only";
+    return nullptr;
+  }
+  int* most_tag = nullptr;
+  int known = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&most_tag), &known);
+  if (known == 0 || *most_tag < millrace::mpi::kMostTag) {
+    *reason = "this MPI tells too few messages apart";
+    return nullptr;
+  }
+  try {
+    return new millrace::mpi::MpiRanks();
+  } catch (const millrace::WorkFailed&) {
+    *reason = "MPI does not tell which rank this is";
+    return nullptr;
+  }
+}

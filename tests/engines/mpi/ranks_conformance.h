@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "millrace/engines/mpi/ranks.h"
+
+namespace millrace::testing {
+
+// What every implementation of Ranks promises, tried by all ranks of one set at once: each calls this. What is wrong as
+// this rank sees it; empty if nothing is.
+std::string FaultOfRanks(mpi::Ranks& ranks);
+
+}  // namespace millrace::testing
