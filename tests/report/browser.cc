@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/browser.h"
+#include "tests/report/browser.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "millrace/cost/analytic_cost.h"
-#include "report/browser.h"
-#include "report/sample_result.h"
+#include "tests/report/browser.h"
+#include "tests/report/sample_result.h"
 
 namespace millrace {
 namespace {

@@ -8,8 +8,8 @@
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/machine/preset.h"
 #include "millrace/workloads/random_graph.h"
-#include "report/browser.h"
-#include "report/sample_result.h"
+#include "tests/report/browser.h"
+#include "tests/report/sample_result.h"
 
 namespace millrace {
 namespace {

@@ -13,7 +13,7 @@
 #include "millrace/report/html.h"
 #include "millrace/report/text.h"
 #include "millrace/report/write.h"
-#include "report/sample_result.h"
+#include "tests/report/sample_result.h"
 
 namespace millrace {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/sample_result.h"
+#include "tests/report/sample_result.h"
 
 #include "millrace/machine/preset.h"
 #include "millrace/optimize/planners.h"

@@ -59,7 +59,9 @@ TEST(OverlappedRuns, NeverFollowFasterThanTheBusiestUnitNorSlowerThanOneAfterThe
     const double period = OverlappedRuns(problem.costed).Period(plan);
     const double makespan = MakeTimeline(problem.costed, plan).makespan;
     EXPECT_GE(period, PeriodBound(problem.costed, plan) * (1 - 1e-12));
-    if (problem.costed.topology.proxy == Proxy::kLinear) EXPECT_LE(period, makespan * (1 + 1e-9));
+    if (problem.costed.topology.proxy == Proxy::kLinear) {
+      EXPECT_LE(period, makespan * (1 + 1e-9));
+    }
   }
 }
 
