@@ -164,7 +164,7 @@ class Block {
     const seen = plan.transfers.filter((transfer) => transfer.end > view.from && transfer.begin < view.to);
     const all = view.transfers && seen.length <= kMostTransfers;
     this.note.textContent = view.transfers && !all ?
-      "(" + seen.length + " transfers in view: zoom in to see each)" : "";
+      "(" + seen.length.toLocaleString("en") + " transfers in view: zoom in to see each)" : "";
     const middle = (device) => {
       const units = base.devices[device].units;
       return units.reduce((sum, unit) => sum + unit, 0) / units.length * kRow + kBar / 2;
