@@ -15,8 +15,9 @@ std::string HostProcessor();
 
 // Reads what the file holds for this processor and runtime and remembers what is added until Save. The file is JSON
 // lines: a header that names format, version, processor (HostProcessor) and runtime (RuntimeRevision of
-// runtime/revision.h), then one entry a line. A missing file is an empty cache; one of another processor, runtime or
-// version, or with torn lines, loses those lines with a warning, never the run. One object serves one thread.
+// runtime/revision.h) and says that disturbed times are left out, then one entry a line. A missing file is an empty
+// cache; one of another processor, runtime or version, or with torn lines, loses those lines with a warning, never the
+// run. One object serves one thread.
 class ProfileCache {
  public:
   // In memory only.
