@@ -26,7 +26,7 @@ namespace {
 using testing::kNoProgress;
 using testing::ShippedPlanners;
 
-const Machine kThree = *MachinePreset("homogeneous:3,latency=1e-3,bandwidth=1e9");
+const Machine kThreeAlike = *MachinePreset("homogeneous:3,latency=1e-3,bandwidth=1e9");
 
 OptimizeOptions Towards(const std::string& objective, const std::string& target) {
   OptimizeOptions options;
@@ -61,7 +61,9 @@ void ExpectBest(const OptimizeResult& result, const ComputationGraph& graph, con
   for (const Candidate& candidate : result.candidates) {
     ASSERT_TRUE(candidate.value && candidate.target_seconds) << where;
     EXPECT_GE(*candidate.target_seconds, *result.fastest.target_seconds) << where;
-    if (*candidate.target_seconds <= limit) EXPECT_GE(*candidate.value, *result.best.value) << where;
+    if (*candidate.target_seconds <= limit) {
+      EXPECT_GE(*candidate.value, *result.best.value) << where;
+    }
   }
   ASSERT_FALSE(result.front.empty()) << where;
   for (std::size_t i = 1; i < result.front.size(); ++i) {
@@ -79,7 +81,7 @@ TEST(OptimizeTowards, MemoryGivesTheLeastOfAllThatIsFastEnough) {
     for (const char* const family : {"layered", "er", "sbm"}) {
       const LoadedGraph loaded = Drawn(family, 11);
       const OptimizeResult result =
-          Optimize(loaded, kThree, ShippedPlanners(), Towards("memory,within=1.3", target), kNoProgress);
+          Optimize(loaded, kThreeAlike, ShippedPlanners(), Towards("memory,within=1.3", target), kNoProgress);
       ExpectBest(result, loaded.graph, std::string(target) + " " + family);
       less += *result.best.value < 0.9 * *result.fastest.value;
     }
@@ -91,8 +93,8 @@ TEST(OptimizeTowards, ThroughputLetsRunsFollowSoonerThanTheFastestPlanDoes) {
   int sooner = 0;
   for (const char* const family : {"layered", "er", "sbm", "ws"}) {
     const LoadedGraph loaded = Drawn(family, 12);
-    const OptimizeResult result =
-        Optimize(loaded, kThree, ShippedPlanners(), Towards("throughput,within=2", "sim:noise,sigma=0"), kNoProgress);
+    const OptimizeResult result = Optimize(loaded, kThreeAlike, ShippedPlanners(),
+                                           Towards("throughput,within=2", "sim:noise,sigma=0"), kNoProgress);
     ExpectBest(result, loaded.graph, family);
     sooner += *result.best.value < 0.99 * *result.fastest.value;
   }
@@ -101,7 +103,7 @@ TEST(OptimizeTowards, ThroughputLetsRunsFollowSoonerThanTheFastestPlanDoes) {
 
 TEST(OptimizeTowards, LatencyHasNoFront) {
   const OptimizeResult result =
-      Optimize(Drawn("er", 11), kThree, ShippedPlanners(), Towards("latency", "sim:contention"), kNoProgress);
+      Optimize(Drawn("er", 11), kThreeAlike, ShippedPlanners(), Towards("latency", "sim:contention"), kNoProgress);
   EXPECT_TRUE(result.front.empty());
   EXPECT_FALSE(result.best.value);
 }
@@ -123,10 +125,10 @@ TEST(OptimizeTowards, MemoryKeepsToPinsAndGroups) {
 TEST(OptimizeTowards, ATimeThatNoPlanCanKeepFailsAndOneThatAnyCanGivesTheLeastMemoryOfAll) {
   const LoadedGraph loaded = Drawn("layered", 13);
   EXPECT_THROW(
-      Optimize(loaded, kThree, ShippedPlanners(), Towards("memory,seconds=1e-9", "sim:contention"), kNoProgress),
+      Optimize(loaded, kThreeAlike, ShippedPlanners(), Towards("memory,seconds=1e-9", "sim:contention"), kNoProgress),
       WorkFailed);
   const OptimizeResult result =
-      Optimize(loaded, kThree, ShippedPlanners(), Towards("memory,seconds=1e9", "sim:contention"), kNoProgress);
+      Optimize(loaded, kThreeAlike, ShippedPlanners(), Towards("memory,seconds=1e9", "sim:contention"), kNoProgress);
   EXPECT_EQ(*result.best.value, *result.front.back().value);
 }
 
@@ -137,7 +139,7 @@ TEST(OptimizeTowards, MemoryKeepsItsTimeLimit) {
   options.time_limit = 1;
   const Deadline clock;
   const LoadedGraph loaded = Drawn("er", 14);
-  ExpectBest(Optimize(loaded, kThree, ShippedPlanners(), options, kNoProgress), loaded.graph, "in time");
+  ExpectBest(Optimize(loaded, kThreeAlike, ShippedPlanners(), options, kNoProgress), loaded.graph, "in time");
   EXPECT_LT(clock.Elapsed(), kSoon);
 }
 

@@ -35,7 +35,7 @@ OptimizeResult OptimizeSteered(const SteeredProblem& problem, OptimizeOptions op
 }
 
 // That all of it keeps to the steering, but for baselines that say so. Counts these.
-int ExpectKept(const SteeredProblem& problem, const OptimizeResult& result, const std::string& where) {
+int ExpectSteeringKept(const SteeredProblem& problem, const OptimizeResult& result, const std::string& where) {
   EXPECT_EQ(WhyNotValid(problem.graph, problem.machine, result.best.plan), std::nullopt) << where;
   EXPECT_TRUE(Keeps(problem.steering, result.best.plan)) << where << ", best of " << result.best.method;
   for (const Candidate& candidate : result.candidates)
@@ -46,8 +46,9 @@ int ExpectKept(const SteeredProblem& problem, const OptimizeResult& result, cons
     EXPECT_TRUE(baseline.candidate.target_seconds.has_value()) << where << ", " << baseline.name;
     EXPECT_TRUE(baseline.keeps || baseline.name != "heft") << where;
     if (!baseline.keeps) ++breaking;
-    if (baseline.keeps && baseline.candidate.target_seconds)
+    if (baseline.keeps && baseline.candidate.target_seconds) {
       EXPECT_LE(*result.best.target_seconds, *baseline.candidate.target_seconds) << where << ", " << baseline.name;
+    }
   }
   return breaking;
 }
@@ -63,7 +64,7 @@ TEST_P(SteeredOptimize, MeasuresNoPlanThatBreaksAPinButForBaselinesThatSaySo) {
     options.target = GetParam();
     options.proxy = seed % 2 == 0 ? Proxy::kLinear : Proxy::kContended;
     options.robust = seed % 3 == 2;
-    breaking += ExpectKept(problem, OptimizeSteered(problem, options), "seed " + std::to_string(seed));
+    breaking += ExpectSteeringKept(problem, OptimizeSteered(problem, options), "seed " + std::to_string(seed));
   }
   EXPECT_GT(breaking, 0);
 }
@@ -78,7 +79,7 @@ TEST(SteeredRunInTime, MeasuresNoPlanThatBreaksAPin) {
     options.proxy = Proxy::kLinear;
     options.time_limit = 0.6;
     options.threads = 2;
-    ExpectKept(problem, OptimizeSteered(problem, options), "seed " + std::to_string(seed));
+    ExpectSteeringKept(problem, OptimizeSteered(problem, options), "seed " + std::to_string(seed));
   }
 }
 

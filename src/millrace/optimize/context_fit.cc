@@ -207,6 +207,7 @@ class InContext final : public CostModel {
   }
   const Topology& topology() const override { return corrected_->topology(); }
   const ComputationGraph& graph() const override { return corrected_->graph(); }
+  const Steering* steering() const override { return corrected_->steering(); }
 
  private:
   std::unique_ptr<CostModel> with_hand_over_;

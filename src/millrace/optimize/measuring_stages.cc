@@ -102,6 +102,7 @@ void Pipeline::MeasureFreeBaselines() {
     const std::unique_ptr<LoadedPlan> loaded = TryLoad(*target_, candidate.plan, &candidate.failure);
     if (loaded != nullptr) candidate.target_seconds = TryRun(*loaded, &candidate.failure);
     if (candidate.target_seconds) candidate.times = {*candidate.target_seconds};
+    resume_->Note({candidate});
   }
   auto measured = free.begin();
   for (Baseline& baseline : baselines_) {

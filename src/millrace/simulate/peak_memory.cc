@@ -6,14 +6,6 @@
 #include "millrace/graph/index.h"
 
 namespace millrace {
-namespace {
-
-struct Change {
-  double time;
-  double bytes;  // < 0: freed
-};
-
-}  // namespace
 
 // What comes onto each memory and goes again, for one plan after another.
 class PeakMemoryMeter::Ledger {
@@ -46,6 +38,11 @@ class PeakMemoryMeter::Ledger {
   }
 
  private:
+  struct Change {
+    double time;
+    double bytes;  // < 0: freed
+  };
+
   void Hold(int memory, double from, double to, double bytes) {
     if (!(from < to) || bytes == 0) return;
     changes_[Index(memory)].push_back({from, bytes});
