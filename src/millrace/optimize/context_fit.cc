@@ -22,7 +22,7 @@ constexpr double kOpShrinkage = 0.25;  // the same of an op's
 constexpr double kMostLogFactor = 2;
 
 // A group that ran.
-struct ObservedGroup {
+struct SeenGroup {
   std::span<const OpId> ops;
   std::vector<double> shares;  // of the ops in its time
   std::size_t kind = 0;
@@ -41,8 +41,8 @@ bool ShareAUnit(const Machine& machine, int a, int b) {
 }
 
 // What the candidate's groups did. The last of their inputs counts as waited for where it came after the units were free.
-void Observe(const CostModel& proxy, const Machine& machine, const std::vector<int>& kinds, const Candidate& candidate,
-             std::vector<ObservedGroup>& observations) {
+void LookAt(const CostModel& proxy, const Machine& machine, const std::vector<int>& kinds, const Candidate& candidate,
+            std::vector<SeenGroup>& observations) {
   const Plan& plan = candidate.plan;
   const CostedGraph costed = MakeCostedGraph(proxy, plan.groups);
   const Timeline& run = *candidate.measured;
@@ -55,7 +55,7 @@ void Observe(const CostModel& proxy, const Machine& machine, const std::vector<i
   }
   for (std::size_t group = 0; group < plan.groups.size(); ++group) {
     const int device = plan.placement[group];
-    ObservedGroup seen;
+    SeenGroup seen;
     seen.ops = plan.groups[group];
     seen.predicted = costed.Seconds(static_cast<int>(group), device);
     seen.seconds = candidate.group_seconds[group];
@@ -91,16 +91,16 @@ class Factors {
     return std::clamp(of_kind_[kind] + of_type_[type_[number] * kinds_ + kind] + of_op_[number * kinds_ + kind],
                       -kMostLogFactor, kMostLogFactor);
   }
-  double LogOf(const ObservedGroup& seen) const {
+  double LogOf(const SeenGroup& seen) const {
     double sum = 0;
     for (std::size_t i = 0; i < seen.ops.size(); ++i) sum += seen.shares[i] * LogOf(seen.ops[i], seen.kind);
     return sum;
   }
 
-  void Fit(const std::vector<const ObservedGroup*>& observations) {
+  void Fit(const std::vector<const SeenGroup*>& observations) {
     std::vector<std::vector<double>> of_kind(kinds_);
     std::vector<double> all;
-    for (const ObservedGroup* seen : observations) {
+    for (const SeenGroup* seen : observations) {
       of_kind[seen->kind].push_back(seen->LogRatio());
       all.push_back(seen->LogRatio());
     }
@@ -123,10 +123,10 @@ class Factors {
  private:
   // What is left of the observations, to those that `index` puts together.
   template <typename IndexOf>
-  void Deviations(const std::vector<const ObservedGroup*>& observations, double shrinkage,
-                  std::vector<double>& deviations, IndexOf index) {
+  void Deviations(const std::vector<const SeenGroup*>& observations, double shrinkage, std::vector<double>& deviations,
+                  IndexOf index) {
     std::vector<double> sum(deviations.size(), 0.0), weight(deviations.size(), shrinkage);
-    for (const ObservedGroup* seen : observations) {
+    for (const SeenGroup* seen : observations) {
       const double left = seen->LogRatio() - LogOf(*seen);
       for (std::size_t i = 0; i < seen->ops.size(); ++i) {
         const std::size_t at = index(seen->ops[i], seen->kind);
@@ -145,19 +145,17 @@ class Factors {
 };
 
 // Those from their own units alone, and of ops that none of these has all others.
-std::vector<const ObservedGroup*> WhoSpeak(const std::vector<const ObservedGroup*>& observations, std::size_t ops,
-                                           std::size_t kinds) {
+std::vector<const SeenGroup*> WhoSpeak(const std::vector<const SeenGroup*>& observations, std::size_t ops,
+                                       std::size_t kinds) {
   std::vector<bool> known(ops * kinds, false);
-  std::vector<const ObservedGroup*> speakers;
-  const auto at = [kinds](const ObservedGroup& seen, OpId op) {
-    return static_cast<std::size_t>(op) * kinds + seen.kind;
-  };
-  for (const ObservedGroup* seen : observations) {
+  std::vector<const SeenGroup*> speakers;
+  const auto at = [kinds](const SeenGroup& seen, OpId op) { return static_cast<std::size_t>(op) * kinds + seen.kind; };
+  for (const SeenGroup* seen : observations) {
     if (seen->bytes_from_elsewhere > 0) continue;
     speakers.push_back(seen);
     for (const OpId op : seen->ops) known[at(*seen, op)] = true;
   }
-  for (const ObservedGroup* seen : observations) {
+  for (const SeenGroup* seen : observations) {
     if (seen->bytes_from_elsewhere > 0 &&
         std::none_of(seen->ops.begin(), seen->ops.end(), [&](OpId op) { return known[at(*seen, op)]; }))
       speakers.push_back(seen);
@@ -165,10 +163,10 @@ std::vector<const ObservedGroup*> WhoSpeak(const std::vector<const ObservedGroup
   return speakers;
 }
 
-TransferGuess HandOverOf(const std::vector<const ObservedGroup*>& observations, const Factors& factors) {
+TransferGuess HandOverOf(const std::vector<const SeenGroup*>& observations, const Factors& factors) {
   std::vector<double> waits;
   double excess = 0, square = 0;
-  for (const ObservedGroup* seen : observations) {
+  for (const SeenGroup* seen : observations) {
     if (seen->wait) waits.push_back(*seen->wait);
     const double beyond = seen->seconds - seen->predicted * std::exp(factors.LogOf(*seen));
     excess += seen->bytes_from_elsewhere * beyond;
@@ -207,7 +205,6 @@ class InContext final : public CostModel {
   }
   const Topology& topology() const override { return corrected_->topology(); }
   const ComputationGraph& graph() const override { return corrected_->graph(); }
-  const Steering* steering() const override { return corrected_->steering(); }
 
  private:
   std::unique_ptr<CostModel> with_hand_over_;
@@ -233,7 +230,7 @@ class Seen {
       : proxy_(proxy), measured_(WithTimelines(candidates)), kinds_(KindNumbers(machine)) {
     for (const Candidate* candidate : measured_) {
       of_candidate_.emplace_back();
-      Observe(proxy, machine, kinds_, *candidate, of_candidate_.back());
+      LookAt(proxy, machine, kinds_, *candidate, of_candidate_.back());
     }
   }
 
@@ -241,10 +238,10 @@ class Seen {
 
   // From all but one of them; -1: from all.
   ContextFit FitWithout(std::ptrdiff_t left_out) const {
-    std::vector<const ObservedGroup*> observations;
+    std::vector<const SeenGroup*> observations;
     for (std::size_t i = 0; i < of_candidate_.size(); ++i) {
       if (static_cast<std::ptrdiff_t>(i) == left_out) continue;
-      for (const ObservedGroup& seen : of_candidate_[i]) observations.push_back(&seen);
+      for (const SeenGroup& seen : of_candidate_[i]) observations.push_back(&seen);
     }
     const std::size_t num_kinds = 1 + static_cast<std::size_t>(*std::max_element(kinds_.begin(), kinds_.end()));
     Factors factors(proxy_.graph(), num_kinds);
@@ -256,7 +253,7 @@ class Seen {
   const CostModel& proxy_;
   std::vector<const Candidate*> measured_;
   std::vector<int> kinds_;
-  std::vector<std::vector<ObservedGroup>> of_candidate_;
+  std::vector<std::vector<SeenGroup>> of_candidate_;
 };
 
 bool Teach(const CostModel& proxy, std::size_t timelines) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <simgrid/s4u.hpp>
 
-#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "millrace/engines/simgrid/flow_problem.h"
 
@@ -58,17 +60,22 @@ extern "C" void MillraceRunFlows1(const FlowProblem& problem, std::vector<FlowTi
   zone->seal();
 
   std::vector<s4u::ActivityPtr> activities;
+  std::vector<std::variant<s4u::ExecPtr, s4u::CommPtr>> by_type;  // the same
   for (const FlowActivity& activity : problem.activities) {
     s4u::Host* const from = hosts[static_cast<std::size_t>(activity.from)];
     if (activity.to < 0) {
-      activities.push_back(s4u::Exec::init()->set_flops_amount(activity.amount * kFlopsInATime)->set_host(from));
+      by_type.emplace_back(s4u::Exec::init()->set_flops_amount(activity.amount * kFlopsInATime)->set_host(from));
     } else {
       const s4u::CommPtr comm = s4u::Comm::sendto_init(from, hosts[static_cast<std::size_t>(activity.to)]);
-      activities.push_back(comm->set_payload_size(static_cast<std::uint64_t>(activity.amount)));
+      by_type.emplace_back(comm->set_payload_size(static_cast<std::uint64_t>(activity.amount)));
     }
+    std::visit([&activities](const auto& made) { activities.emplace_back(made); }, by_type.back());
   }
-  for (const auto& [earlier, later] : problem.before)
-    activities[static_cast<std::size_t>(earlier)]->add_successor(activities[static_cast<std::size_t>(later)]);
+  for (const std::pair<int, int>& pair : problem.before) {
+    const s4u::ActivityPtr& later = activities[static_cast<std::size_t>(pair.second)];
+    std::visit([&later](const auto& earlier) { earlier->add_successor(later); },
+               by_type[static_cast<std::size_t>(pair.first)]);
+  }
   for (const s4u::ActivityPtr& activity : activities) activity->vetoable_start();
   engine.run();
   times->clear();
