@@ -180,7 +180,7 @@ void AddModelFlags(CLI::App* verb, GenerateOptions& options) {
   add("--heads", model.heads, "Attention heads");
   add("--sequence", model.sequence, "Steps or tokens");
   add("--vocabulary", model.vocabulary, "Different tokens");
-  add("--towers", model.towers, "Towers side by side");
+  add("--towers", model.towers, "Towers, members, features, experts or stacks side by side");
   add("--chunks", model.chunks,
       "Pieces of the sequence: lstm_lm's LSTM ops that hand on their state, transformer_xl's segments");
   add("--stacks", model.stacks, "wavenet: stacks that its layers are split into");

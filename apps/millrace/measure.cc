@@ -90,7 +90,7 @@ int Measure(const CommandLine& line, const MeasureVerbOptions& options) {
   MeasureOptions measure;
   measure.warm_up = options.warm_up;
   measure.repetitions = options.repetitions;
-  if (target->name() == "cpu") measure.cpus = UnitsOf(record.machine);
+  if (target->runs_on_our_units()) measure.cpus = UnitsOf(record.machine);
   const Measurement measured = MeasurePlan(*plan, measure);
   if (measured.failed) throw WorkFailed("measuring failed: " + measured.error);
   std::optional<MeasuredTimeline> timeline;
@@ -124,7 +124,7 @@ void AddMeasure(CommandLine& line) {
   verb->add_option("MODEL", options->model, "ONNX file, or a graph with a sim: or cmd: target")->required();
   verb->add_option("--plan", options->plan, "Plan to measure")->required();
   verb->add_option("--target", options->target,
-                   "cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE | mpi[,emulate]")
+                   "cpu | ort[,library=PATH] | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE | mpi[,emulate]")
       ->capture_default_str();
   verb->add_option(
       "--trace", options->trace,

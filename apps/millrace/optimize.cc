@@ -116,10 +116,9 @@ void AddOptimize(CommandLine& line) {
       ->required();
   verb->add_option("--machine", options->machine, "Preset or machine file")->capture_default_str();
   AddProxyOption(*verb, options->optimize.proxy);
-  verb->add_option(
-          "--target", optimize.target,
-          "What plans are measured on: cpu | sim:NAME | cmd[,timeout=SECONDS]:WORDS | cmd-sh:LINE | mpi[,emulate] | "
-          "llama")
+  verb->add_option("--target", optimize.target,
+                   "What plans are measured on: cpu | ort[,library=PATH] | sim:NAME | cmd[,timeout=SECONDS]:WORDS | "
+                   "cmd-sh:LINE | mpi[,emulate] | llama")
       ->capture_default_str();
   verb->add_option(
           "--samples", optimize.samples,

@@ -78,6 +78,7 @@ void AddVerbs(CommandLine& line) {
   AddCompletion(line);
   AddConvert(line);
   AddExplain(line);
+  AddExport(line);
   AddGenerate(line);
   AddInspect(line);
   AddMachine(line);
@@ -102,7 +103,7 @@ int ExplainUsage(const CommandLine& line, const CLI::ParseError& error) {
   const bool has_subcommands = !named->get_subcommands([](const CLI::App*) { return true; }).empty();
   const std::vector<std::string> strangers = named->remaining();
   const bool misnamed = has_subcommands && !strangers.empty() && strangers.front().front() != '-';
-  const char* kind = named == &line.app ? "verb" : "experiment";
+  const char* kind = named == &line.app ? "verb" : named->get_name() == "export" ? "engine" : "experiment";
   const std::string what =
       misnamed ? fmt::format("there is no {} '{}'", kind, strangers.front()) : std::string(error.what());
   return ComplainOfUsage("millrace", fmt::format("{}; {} --help lists {}", what, words,

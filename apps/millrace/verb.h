@@ -49,6 +49,7 @@ void AddCompare(CommandLine& line);
 void AddCompletion(CommandLine& line);
 void AddConvert(CommandLine& line);
 void AddExplain(CommandLine& line);
+void AddExport(CommandLine& line);
 void AddGenerate(CommandLine& line);
 void AddInspect(CommandLine& line);
 void AddMachine(CommandLine& line);

@@ -19,6 +19,8 @@ import {fileURLToPath} from 'node:url';
 const self = fileURLToPath(import.meta.url);
 const warmUps = 3;
 const cores = availableParallelism();
+// Of the N threads for ops that parallel mode is given, the caller is one and only waits: ops run on N - 1 workers. On two
+// cores that is one op at a time, as in sequential mode.
 const modes = {
   'sequential, 1 thread': {executionMode: 'sequential', intraOpNumThreads: 1, interOpNumThreads: 1},
   [`sequential, ${cores} threads`]: {executionMode: 'sequential', intraOpNumThreads: cores, interOpNumThreads: 1},

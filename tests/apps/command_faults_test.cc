@@ -38,8 +38,9 @@ class CommandFaults : public Command {
  protected:
   // Every verb, and every experiment of bench.
   std::vector<std::string> AllVerbs() const {
-    std::vector<std::string> verbs = {"convert", "generate", "inspect",  "machine", "measure", "optimize",
-                                      "run",     "schedule", "simulate", "bench",   "explain", "compare",  "report"};
+    std::vector<std::string> verbs = {"convert",  "generate", "inspect",  "machine",   "measure",
+                                      "optimize", "run",      "schedule", "simulate",  "bench",
+                                      "explain",  "compare",  "report",   "export ort"};
     const Json listed = Do("bench --json").json();
     for (const Json& experiment : listed["experiments"])
       verbs.push_back("bench " + experiment["name"].get<std::string>());

@@ -1,10 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/optimize/judgement.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "millrace/target/statistics.h"
 
 namespace millrace {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Runs that take `seconds`, a tenth more and less among them.
+std::vector<double> Around(double seconds) {
+  std::vector<double> times;
+  for (int i = 0; i < 30; ++i) times.push_back(seconds * (1 + 0.1 * ((i * 7) % 11 - 5) / 5.0));
+  return times;
+}
+
+Candidate Taking(const std::vector<double>& times, int device) {
+  Candidate candidate;
+  candidate.plan = {{{0}}, {device}, {0}};
+  candidate.times = times;
+  candidate.target_seconds = Median(times);
+  return candidate;
+}
+
+OptimizeResult BestAndDefault(const std::vector<double>& best, const std::vector<double>& usual) {
+  OptimizeResult result;
+  result.best = Taking(best, 0);
+  result.best.method = "heft";
+  result.baselines.push_back({"all-cores", "the default", Taking(usual, 1), {0, 0}});
+  return result;
+}
+
+// The same times a little later in the list: a tie, by medians that differ by almost nothing.
+std::vector<double> Turned(std::vector<double> times, double factor) {
+  std::rotate(times.begin(), times.begin() + 4, times.end());
+  for (double& time : times) time *= factor;
+  return times;
+}
+
+TEST(Judgement, PrefersWhatATargetDoesByItselfToAPlanThatIsNotSurelyFaster) {
+  OptimizeResult tie = BestAndDefault(Around(1), Turned(Around(1), 1.001));
+  OptimizeResult other = tie;
+  YieldToFasterBaseline(tie, "all-cores");
+  EXPECT_EQ(tie.best.method, "all-cores");
+  EXPECT_EQ(tie.best.plan, tie.baselines.front().candidate.plan);
+  EXPECT_EQ(tie.baselines.front().ratio, std::pair(1.0, 1.0));
+  YieldToFasterBaseline(other);
+  EXPECT_EQ(other.best.method, "heft") << "a target that does nothing by itself";
+}
+
+TEST(Judgement, KeepsAPlanThatIsSurelyFaster) {
+  OptimizeResult result = BestAndDefault(Around(1), Turned(Around(1), 1.5));
+  YieldToFasterBaseline(result, "all-cores");
+  EXPECT_EQ(result.best.method, "heft");
+  EXPECT_GT(result.baselines.front().ratio.first, 1.3);
+}
+
+TEST(Judgement, WarnsOfAnOwnModeThatIsSurelyFasterThanTheBestPlan) {
+  OptimizeResult result = BestAndDefault(Around(1), Turned(Around(1), 2));
+  const auto mode = [](const std::string& name, const std::vector<double>& times) {
+    OwnModeResult own{name, "meaning of " + name, {}, {0, 0}};
+    own.measurement.times = times;
+    return own;
+  };
+  result.own_modes = {mode("slow", Around(3)), mode("fast", Turned(Around(1), 0.5))};
+  YieldToFasterBaseline(result, "all-cores");
+  EXPECT_THAT(result.warnings, ElementsAre(HasSubstr("meaning of fast")));
+  EXPECT_LT(result.own_modes.back().ratio.second, 1);
+  EXPECT_GT(result.own_modes.front().ratio.first, 1);
+
+  OptimizeResult unmeasured = BestAndDefault(Around(1), Turned(Around(1), 2));
+  unmeasured.own_modes = {mode("failed", {})};
+  YieldToFasterBaseline(unmeasured, "all-cores");
+  EXPECT_THAT(unmeasured.warnings, IsEmpty());
+}
 
 Candidate Timed(const std::string& method, int device, double seconds) {
   Candidate candidate;

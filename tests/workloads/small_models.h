@@ -48,6 +48,26 @@ inline ModelOptions SmallOptions(const std::string& name) {
     options.hidden = 8;
     options.image = 61;
     options.batch = 2;
+  } else if (name == "recommender" || name == "mixture_of_experts") {
+    options.layers = 2;
+    options.hidden = 16;
+    options.towers = 3;
+    options.batch = 3;
+    if (name == "recommender") options.vocabulary = 50;
+  } else if (name == "lstm_stacks") {
+    options.hidden = 16;
+    options.sequence = 5;
+    options.towers = 3;
+    options.batch = 2;
+  } else if (name == "ensemble") {
+    options.image = 32;
+    options.width = 0.25;
+    options.towers = 3;
+    options.batch = 2;
+  } else if (name == "detector") {
+    options.image = 64;
+    options.hidden = 16;
+    options.batch = 2;
   } else if (name == "towers") {
     options.hidden = 32;
     options.batch = 5;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "millrace/optimize/candidate_list.h"
@@ -13,30 +14,42 @@
 namespace millrace {
 namespace {
 
-// Of times of `slower` / times of `best`; both 0 where either has none.
-std::pair<double, double> RatioInterval(const Candidate& slower, const Candidate& best) {
-  if (slower.times.empty() || best.times.empty()) return {0, 0};
+// Of times of one / times of the best; both 0 where either has none.
+std::pair<double, double> RatioInterval(const std::vector<double>& slower, const Candidate& best) {
+  if (slower.empty() || best.times.empty()) return {0, 0};
   RatioOptions options;
-  options.paired = slower.times.size() == best.times.size();
-  const Interval interval = RatioOfMedians(slower.times, best.times, options);
+  options.paired = slower.size() == best.times.size();
+  const Interval interval = RatioOfMedians(slower, best.times, options);
   return {interval.low, interval.high};
+}
+
+void BecomeBest(const BaselineResult& baseline, OptimizeResult& result) {
+  result.best = baseline.candidate;
+  result.best.method = baseline.name;
 }
 
 }  // namespace
 
-void YieldToFasterBaseline(OptimizeResult& result) {
+void YieldToFasterBaseline(OptimizeResult& result, const std::string& usual) {
   const Candidate chosen = result.best;
   const bool by_time = result.objective.aim == Objective::Aim::kLatency;
   for (const BaselineResult& baseline : result.baselines) {
     if (!by_time || !baseline.keeps || !baseline.candidate.target_seconds || !result.best.target_seconds) continue;
-    if (JudgedSeconds(baseline.candidate, result.robust) < JudgedSeconds(result.best, result.robust)) {
-      const std::string method = baseline.name;
-      result.best = baseline.candidate;
-      result.best.method = method;
-    }
+    if (JudgedSeconds(baseline.candidate, result.robust) < JudgedSeconds(result.best, result.robust))
+      BecomeBest(baseline, result);
   }
-  for (BaselineResult& baseline : result.baselines) baseline.ratio = RatioInterval(baseline.candidate, result.best);
-  if (chosen.plan != result.best.plan) result.challenger = Challenger{chosen, RatioInterval(chosen, result.best)};
+  for (const BaselineResult& baseline : result.baselines) {
+    if (!by_time || !baseline.keeps || !baseline.candidate.target_seconds || baseline.name != usual) continue;
+    if (RatioInterval(baseline.candidate.times, result.best).first <= 1) BecomeBest(baseline, result);
+  }
+  for (BaselineResult& baseline : result.baselines)
+    baseline.ratio = RatioInterval(baseline.candidate.times, result.best);
+  for (OwnModeResult& mode : result.own_modes) {
+    mode.ratio = RatioInterval(mode.measurement.times, result.best);
+    if (mode.ratio.second > 0 && mode.ratio.second < 1)
+      result.warnings.push_back(mode.name + " is faster than the best plan: " + mode.meaning);
+  }
+  if (chosen.plan != result.best.plan) result.challenger = Challenger{chosen, RatioInterval(chosen.times, result.best)};
 }
 
 void KeepFinalTimes(OptimizeResult& result) {

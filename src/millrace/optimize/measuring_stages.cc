@@ -30,8 +30,8 @@ constexpr std::size_t kMostRounds = 4;
 constexpr int kTimedRuns = 5;
 
 // The units of a machine we execute on ourselves are processors of this host.
-std::vector<int> ProcessorsOf(const Machine& machine, const std::string& target) {
-  return target == "cpu" ? UnitsOf(machine) : std::vector<int>{};
+std::vector<int> ProcessorsOf(const Machine& machine, const Target& target) {
+  return target.runs_on_our_units() ? UnitsOf(machine) : std::vector<int>{};
 }
 
 // Every plan of methods that draw nothing by which searches begin, the placements by hand among them, and the best plan
@@ -58,7 +58,7 @@ std::vector<const PoolEntry*> ObviousEntries(const Pool& pool) {
 void Pipeline::Measure(double share) {
   RaceOptions options;
   options.rounds = effort_.race_rounds;
-  options.cpus = ProcessorsOf(result_.machine, result_.target);
+  options.cpus = ProcessorsOf(result_.machine, *target_);
   const double seconds = deadline_.Limited() ? share * effort_.race_share * End().Left() : share * effort_.race_seconds;
   options.end = End();
   Tell("measure", "", 0);
@@ -202,8 +202,14 @@ void Pipeline::Compare() {
     running.push_back(candidate);
     round_seconds += candidate->target_seconds.value_or(0);
   }
+  std::vector<OwnMode> modes = OwnModes();
+  for (const OwnMode& mode : modes) {
+    std::string failure;
+    round_seconds += TryRun(*mode.plan, &failure).value_or(0);
+    plans.push_back(mode.plan.get());
+  }
   MeasureOptions measure;
-  measure.cpus = ProcessorsOf(result_.machine, result_.target);
+  measure.cpus = ProcessorsOf(result_.machine, *target_);
   const double budget = std::min(effort_.comparison_seconds, End().Left());
   measure.warm_up = 1;
   const double rounds = budget / std::max(round_seconds, 1e-9) - measure.warm_up;
@@ -230,6 +236,17 @@ void Pipeline::Compare() {
       candidate.measured = std::move(timeline->run);
       candidate.group_seconds = std::move(timeline->group_seconds);
     }
+  }
+  for (std::size_t i = 0; i < modes.size(); ++i)
+    result_.own_modes.push_back({modes[i].name, modes[i].meaning, measured[running.size() + i], {0, 0}});
+}
+
+std::vector<OwnMode> Pipeline::OwnModes() {
+  try {
+    return target_->LoadOwnModes();
+  } catch (const MeasurementFailed& error) {
+    result_.warnings.push_back(std::string("what the target does by itself could not be measured: ") + error.what());
+    return {};
   }
 }
 

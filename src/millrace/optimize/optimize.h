@@ -74,6 +74,14 @@ struct Challenger {
   std::pair<double, double> ratio;  // 95 % interval of challenger / best; both 0 where either has no time
 };
 
+// What the target does by itself without a plan, measured beside the winner.
+struct OwnModeResult {
+  std::string name;
+  std::string meaning;
+  Measurement measurement;
+  std::pair<double, double> ratio;  // 95 % interval of own mode / best; both 0 where either has no time
+};
+
 struct OptimizeResult {
   ComputationGraph graph;  // with measured times, where profiled: what the proxy saw
   std::string graph_hash;
@@ -84,6 +92,7 @@ struct OptimizeResult {
   bool robust = false;
   Candidate best;  // times and target_seconds of the final comparison
   std::vector<BaselineResult> baselines;
+  std::vector<OwnModeResult> own_modes;
   Objective objective;
   Candidate fastest;             // where the objective is not latency: the plan that the limit is reckoned from
   std::vector<Candidate> front;  // the same: measured plans none of which is beaten in time and value, fastest first

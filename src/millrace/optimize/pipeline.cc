@@ -39,8 +39,6 @@ std::optional<double> TimeLimitOf(const OptimizeOptions& options, const Computat
   return limit;
 }
 
-bool ExecutesTheModel(const std::string& target) { return target == "cpu"; }
-
 // What plans under a guess are made by: the quickest of the good ones, or those the user asked for. They are made for
 // the fusion groups of the pool, which planners that choose fusion would not keep to.
 std::vector<std::string> GuessMethods(const PlannerRegistry& planners, const OptimizeOptions& options,
@@ -240,17 +238,16 @@ bool Pipeline::LeftOut(std::string_view stage) const {
 }
 
 void Pipeline::Profile() {
-  if (!ExecutesTheModel(options_.target) && !options_.timing) return;
+  const std::optional<GroupTiming> timing = options_.timing ? options_.timing : target_->group_timing();
+  if (!timing) return;
   ProfileCache cache = options_.profile_cache.empty() ? ProfileCache() : ProfileCache(options_.profile_cache);
   if (!cache.warning().empty()) result_.warnings.push_back(cache.warning());
   if (options_.reprofile) cache.MeasureAnew();
   const double share = deadline_.Limited() ? effort_.profile_share * End().Left() : deadline_.Left();
   ProfileGraphOptions profiling;
   profiling.seconds_per_group = effort_.profile_seconds;
-  if (options_.timing) {
-    profiling.time_group = options_.timing->time;
-    profiling.processors = options_.timing->processors;
-  }
+  profiling.time_group = timing->time;
+  profiling.processors = timing->processors;
   ProfileSummary summary;
   result_.graph = ProfileGraph(
       *loaded_.model, loaded_.graph, result_.machine, GreedyFusion(*proxy_), profiling, cache, deadline_.Within(share),
@@ -438,7 +435,7 @@ OptimizeResult Pipeline::Finish() {
     if (baseline.keeps) FindFragility(baseline.candidate);
   }
   FindFragility(result_.best);
-  YieldToFasterBaseline(result_);
+  YieldToFasterBaseline(result_, target_->usual_baseline());
   KeepFinalTimes(result_);
   JudgeProxy(result_);
   if (!target_->deterministic()) result_.in_context = JudgeContext(*proxy_, result_.machine, result_.candidates);

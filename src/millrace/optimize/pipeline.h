@@ -132,6 +132,7 @@ class Pipeline {
   // Which way of fusing the plan has; null where the pool has none of it.
   const PoolFusion* FusionOf(const Candidate& candidate) const;
   void Measure(double share);
+  std::vector<OwnMode> OwnModes();
 
   // Fits transfers and durations to what was measured so far.
   void CorrectProxy(const Deadline& deadline);

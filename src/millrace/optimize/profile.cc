@@ -2,6 +2,7 @@
 #include "millrace/optimize/profile.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,6 +65,7 @@ class Profiler {
       ProfileGroupOptions group_options;
       group_options.seconds = options_.seconds_per_group;
       const ProfiledTime time = options_.time_group(model_, group, device->units, group_options);
+      if (std::isnan(time.seconds)) continue;
       if (time.disturbed) {
         cache_.AddForNow(key, units, time.seconds);
         ++summary.disturbed;

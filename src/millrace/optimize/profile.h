@@ -19,16 +19,6 @@
 // host. Seconds.
 namespace millrace {
 
-// How a group is timed on some units.
-using GroupTimer = std::function<ProfiledTime(const Model&, std::span<const int> nodes, std::span<const int> units,
-                                              const ProfileGroupOptions&)>;
-
-// Of devices that are not this host's.
-struct GroupTiming {
-  GroupTimer time;
-  std::map<std::string, std::string> processors;  // by device kind: its processors, where they are not of our sort
-};
-
 struct ProfileGraphOptions {
   double seconds_per_group = 0.02;  // measuring time of one group on one kind
   GroupTimer time_group = ProfileGroup;

@@ -80,6 +80,10 @@ std::string ResultJson(const OptimizeResult& result) {
     challenger = CandidateJson(result.challenger->candidate, aim);
     challenger["ratio_interval"] = RatioJson(result.challenger->ratio);
   }
+  for (const OwnModeResult& mode : result.own_modes) {
+    baselines[mode.name] = mode.measurement.failed ? Json(nullptr) : Json(mode.measurement.median);
+    if (mode.ratio.second > 0) ratios[mode.name] = {mode.ratio.first, mode.ratio.second};
+  }
   Json candidates = Json::array();
   for (const Candidate& candidate : result.candidates) candidates.push_back(CandidateJson(candidate, aim));
   Json json{{"format", kResultFormat},

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
+#include <utility>
 
 #include "millrace/errors/shown.h"
 #include "millrace/report/readable.h"
@@ -33,6 +35,12 @@ std::string Table(const OptimizeResult& result) {
   for (const BaselineResult& baseline : result.baselines)
     text += Line(baseline.name + (baseline.keeps ? "" : " (breaks the pins)"), baseline.candidate,
                  interval(baseline.ratio));
+  for (const OwnModeResult& mode : result.own_modes) {
+    const Measurement& measured = mode.measurement;
+    text += fmt::format("  {:<34} {:>11} {:>11} {:>11}  {}\n", Escaped(mode.name),
+                        measured.failed ? "failed" : ReadableSeconds(measured.median),
+                        measured.failed ? "-" : ReadableSeconds(measured.min), "-", interval(mode.ratio));
+  }
   if (result.challenger)
     text += Line("challenger (" + result.challenger->candidate.method + ")", result.challenger->candidate,
                  interval(result.challenger->ratio));
@@ -86,6 +94,10 @@ std::string ResultText(const OptimizeResult& result) {
   text += Table(result);
   text += Traded(result);
   auto out = std::back_inserter(text);
+  for (const BaselineResult& baseline : result.baselines) {
+    if (baseline.candidate.plan == result.best.plan)
+      fmt::format_to(out, "\n  no plan beats {} ({})", Escaped(baseline.name), baseline.meaning);
+  }
   fmt::format_to(out, "\n  {} plans proposed, {} measured", result.proposed, result.candidates.size());
   if (result.recalled > 0) fmt::format_to(out, " ({} of them by an earlier run)", result.recalled);
   fmt::format_to(out, "; planning took {}", ReadableSeconds(result.planning_seconds));

@@ -65,6 +65,8 @@ class CpuTarget : public Target {
 
   std::string name() const override { return "cpu"; }
   bool deterministic() const override { return false; }
+  bool runs_on_our_units() const override { return true; }
+  std::optional<GroupTiming> group_timing() const override { return GroupTiming{ProfileGroup, {}}; }
 
   std::unique_ptr<LoadedPlan> Load(const Plan& plan) override {
     try {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 
@@ -44,6 +46,17 @@ ProfiledTime TimeOf(std::span<const ProfiledRun> runs, const ProfileGroupOptions
 // been written. Precondition: the group is legal. Throws InvalidInput where the runtime lacks an op of it, or where a
 // processor is not ours to use.
 ProfiledTime ProfileGroup(const Model& model, std::span<const int> nodes, std::span<const int> cpus,
-                       const ProfileGroupOptions& options = {});
+                          const ProfileGroupOptions& options = {});
+
+// How a group is timed on some units: as ProfileGroup does. NaN where it does not run by itself.
+using GroupTimer = std::function<ProfiledTime(const Model&, std::span<const int> nodes, std::span<const int> units,
+                                              const ProfileGroupOptions&)>;
+
+// Of devices that are not this host's, or of another engine on them.
+struct GroupTiming {
+  GroupTimer time;
+  std::map<std::string, std::string>
+      processors;  // by device kind: its processors, where they are not of our sort, or the engine
+};
 
 }  // namespace millrace

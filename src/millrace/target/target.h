@@ -7,11 +7,13 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "millrace/cost/cost_model.h"
 #include "millrace/formats/model.h"
 #include "millrace/plan/plan.h"
 #include "millrace/simulate/timeline.h"
+#include "millrace/target/profile_groups.h"
 
 // What a plan is measured on: the truth the proxy only guesses at. Seconds.
 namespace millrace {
@@ -48,6 +50,13 @@ class LoadedPlan {
   virtual std::optional<TimedRun> RunTimed() { return std::nullopt; }
 };
 
+// A way in which a target runs the whole model by itself that is no plan of ours.
+struct OwnMode {
+  std::string name;     // "ort-parallel"
+  std::string meaning;  // one line for people
+  std::unique_ptr<LoadedPlan> plan;
+};
+
 class Target {
  public:
   virtual ~Target() = default;
@@ -58,6 +67,16 @@ class Target {
   // True where every run of a plan takes the same time, so one is enough.
   virtual bool deterministic() const = 0;
 
+  // True where it runs plans on this host's processors, which the machine's units are: who else used them matters.
+  virtual bool runs_on_our_units() const { return false; }
+
+  // The baseline (optimize/baselines.h) that is what the target does by itself, to be preferred to a plan that is not
+  // surely faster; empty where there is none.
+  virtual std::string usual_baseline() const { return ""; }
+
+  // How groups are timed for the proxy, where the target can tell.
+  virtual std::optional<GroupTiming> group_timing() const { return std::nullopt; }
+
   // True where no group takes less than the context's cost model says: then no plan beats that model's lower bounds.
   virtual bool keeps_bounds() const { return false; }
 
@@ -67,6 +86,9 @@ class Target {
 
   // The plan must be valid for the target's graph and machine. Throws MeasurementFailed.
   virtual std::unique_ptr<LoadedPlan> Load(const Plan& plan) = 0;
+
+  // What plans are measured beside in the end; by itself none. Throws MeasurementFailed.
+  virtual std::vector<OwnMode> LoadOwnModes() { return {}; }
 };
 
 // What a target may need to know; all of it outlives the target.
@@ -79,9 +101,9 @@ struct TargetContext {
   mpi::Leader* ranks = nullptr;  // of target mpi
 };
 
-// The target that `words` name: cpu | sim:NAME[,key=value...][+NAME...] | cmd[,timeout=SECONDS]:WORDS |
-// cmd-sh[,timeout=SECONDS]:LINE | mpi[,emulate][,links=given]. Throws InvalidInput for an unknown name or parameter, and for `cpu` without a model or
-// with ops the runtime lacks.
+// The target that `words` name: cpu | ort[,library=PATH] | sim:NAME[,key=value...][+NAME...] |
+// cmd[,timeout=SECONDS]:WORDS | cmd-sh[,timeout=SECONDS]:LINE | mpi[,emulate][,links=given]. Throws InvalidInput for an
+// unknown name or parameter, and for `cpu` and `ort` without a model or with ops they lack.
 std::unique_ptr<Target> MakeTarget(std::string_view words, const TargetContext& context);
 
 }  // namespace millrace

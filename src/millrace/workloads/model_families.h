@@ -19,5 +19,10 @@ Model MakeTransformerXl(const ModelOptions& options);
 Model MakeAmoebanet(const ModelOptions& options);
 Model MakeWavenet(const ModelOptions& options);
 Model MakeTowers(const ModelOptions& options);
+Model MakeEnsemble(const ModelOptions& options);
+Model MakeDetector(const ModelOptions& options);
+Model MakeRecommender(const ModelOptions& options);
+Model MakeMixtureOfExperts(const ModelOptions& options);
+Model MakeLstmStacks(const ModelOptions& options);
 
 }  // namespace millrace

@@ -37,6 +37,11 @@ const std::vector<Family>& Families() {
       {"amoebanet", MakeAmoebanet, {"batch", "image", "layers", "hidden", "batch-normalization"}, true},
       {"wavenet", MakeWavenet, {"batch", "layers", "stacks", "hidden", "sequence"}, true},
       {"towers", MakeTowers, {"batch", "layers", "hidden", "towers"}},
+      {"ensemble", MakeEnsemble, {"batch", "image", "width", "layers", "towers", "batch-normalization"}},
+      {"detector", MakeDetector, {"batch", "image", "layers", "hidden", "batch-normalization"}},
+      {"recommender", MakeRecommender, {"batch", "layers", "hidden", "towers", "vocabulary"}},
+      {"mixture_of_experts", MakeMixtureOfExperts, {"batch", "layers", "hidden", "towers"}},
+      {"lstm_stacks", MakeLstmStacks, {"batch", "layers", "hidden", "sequence", "towers"}},
   };
   return families;
 }

@@ -21,6 +21,15 @@
 //   lstm_lm        the medium language model of Zaremba et al. 2014; input int64 ids, sequence x batch
 //   towers         eight towers of four small Gemm + Relu on one input, concatenated
 //
+// More of that kind, where branches are thin and many; --towers says how many:
+//
+//   ensemble       eight small convolutional networks on one image, their answers averaged
+//   detector       three feature maps with two heads of convolutions on each
+//   recommender    embeddings of eight features with a tower of dense layers each, a dense tower, a joint top; inputs
+//                  float32 and, for each feature, int64 ids
+//   mixture_of_experts  blocks of eight experts that a gate weights
+//   lstm_stacks    four stacks of LSTM layers on one sequence
+//
 // The families of the GO paper beside inception_v3, unrolled into primitive ops (sizes: go_workloads.h):
 //
 //   rnnlm          LSTM language model; input int64 ids, all samples of a step, then those of the next
@@ -38,7 +47,7 @@ inline constexpr std::int64_t kLargestModelSize = 1 << 20;
 struct ModelOptions {
   std::uint64_t seed = 0;
   bool draw_weights = true;           // false: each weight is one number, repeated; enough for its graph, and quick
-  std::optional<std::int64_t> batch;  // 1; towers: 16
+  std::optional<std::int64_t> batch;  // 1; 16 or 32 where dense layers are all there is
   std::optional<std::int64_t> image;  // height and width
   std::optional<double> width;  // factor on the channels of convolutions, which are then rounded to multiples of 8
   std::optional<std::int64_t> layers;
@@ -46,7 +55,7 @@ struct ModelOptions {
   std::optional<std::int64_t> heads;
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> vocabulary;
-  std::optional<std::int64_t> towers;
+  std::optional<std::int64_t> towers;      // members of an ensemble, features, experts, stacks
   std::optional<std::int64_t> chunks;      // pieces of the sequence: lstm_lm's LSTM nodes, transformer_xl's segments
   std::optional<std::int64_t> stacks;      // wavenet: its layers are split into so many
   bool keep_batch_normalization = false;   // as nodes of their own, not folded into the convolutions before
