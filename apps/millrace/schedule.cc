@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,15 +14,11 @@
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
-#include "millrace/fusion/greedy_fusion.h"
-#include "millrace/memory/run_in_memory.h"
+#include "millrace/optimize/one_method.h"
 #include "millrace/optimize/planners.h"
-#include "millrace/plan/hash.h"
 #include "millrace/planning/deadline.h"
-#include "millrace/planning/drawn_plans.h"
 #include "millrace/report/readable.h"
 #include "millrace/simulate/bounds.h"
-#include "millrace/simulate/proven_bound.h"
 #include "millrace/verb.h"
 
 // millrace schedule: one method, judged by the proxy alone.
@@ -37,81 +31,12 @@ struct ScheduleOptions {
   std::string method = "heft";
   std::optional<Proxy> proxy;
   std::string output;
-  std::optional<std::string> fusion;
-  std::optional<std::int64_t> samples;
-  std::optional<std::int64_t> iterations;
-  std::optional<double> time_limit;
+  OneMethodOptions planning;
   std::string weights;
   std::map<std::string, std::vector<double>> planner_options;  // by name, those that were given
 };
 
-Budget BudgetOf(const ScheduleOptions& options, const Planner& planner, const PlanningProblem& problem) {
-  Budget budget;
-  budget.iterations = options.iterations;
-  budget.seconds = options.time_limit;
-  if (options.samples) {
-    budget.samples = *options.samples;
-  } else if (options.time_limit && planner.traits().takes_samples) {
-    budget.samples = std::numeric_limits<std::int64_t>::max();
-  } else {
-    // Where every plan is dear, fewer.
-    budget.samples = planner.traits().chooses_fusion ? planner.SamplesFor(problem, planner.traits().usual_samples)
-                                                     : planner.traits().usual_samples;
-  }
-  return budget;
-}
-
-struct Outcome {
-  PlanRecord record;
-  double lower_bound = 0;
-  double proven_bound = 0;
-  double fusion_free_bound = 0;
-  std::int64_t samples = 0;
-  std::optional<double> mean_makespan;  // of what a planner draws
-  std::optional<double> distance;       // the same
-  double wall_seconds = 0;
-  bool memory_saving = false;
-};
-
-[[noreturn]] void RefuseForMemory(const std::string& method, const Machine& machine) {
-  throw WorkFailed(
-      fmt::format("no plan that {} finds fits in the memory of machine '{}'; try another method or a "
-                  "machine with more memory_bytes",
-                  method, machine.name));
-}
-
-// The groups that plans must have; none where the planner may choose them.
-std::optional<CostedGraph> GivenGroups(const CostModel& model, const ScheduleOptions& options,
-                                       const PlannerTraits& traits) {
-  if (!options.fusion && traits.chooses_fusion) return std::nullopt;
-  return MakeCostedGraph(model,
-                         options.fusion == "greedy" ? GreedyFusion(model.graph()) : SingleOpGroups(model.graph()));
-}
-
-Outcome FindPlan(const CostModel& model, const Machine& machine, const ScheduleOptions& options, const Planner& planner,
-                 Random random) {
-  const std::optional<CostedGraph> given = GivenGroups(model, options, planner.traits());
-  const PlanningProblem problem = given ? PlanningProblem(model, *given) : PlanningProblem(model);
-  StopIfInterrupted();
-  const NotedPlanner noted(planner);
-  const Planner& asked = planner.traits().takes_samples ? noted : planner;
-  std::optional<BestOf> best = RunPlannerInMemory(asked, problem, BudgetOf(options, planner, problem), random, 1);
-  if (!best) RefuseForMemory(planner.name(), machine);
-  RatedAssignment& rated = best->kept.front();
-  const CostedGraph& costed = rated.costed ? *rated.costed : *given;
-  Outcome outcome;
-  outcome.record.plan =
-      Plan{costed.groups, std::move(rated.assignment.placement), std::move(rated.assignment.sequence)};
-  outcome.record.proxy_seconds = rated.makespan;
-  outcome.lower_bound = LowerBound(costed);
-  outcome.samples = best->offered;
-  outcome.mean_makespan = noted.mean_makespan();
-  outcome.distance = noted.distance();
-  outcome.memory_saving = best->memory_saving;
-  return outcome;
-}
-
-void PrintOutcome(const CommandLine& line, const Outcome& outcome, const std::string& output) {
+void PrintOutcome(const CommandLine& line, const OneMethodResult& outcome, const std::string& output) {
   const double makespan = outcome.record.proxy_seconds;
   const double gap = Gap(makespan, outcome.lower_bound);
   if (line.common.json) {
@@ -143,46 +68,39 @@ void PrintOutcome(const CommandLine& line, const Outcome& outcome, const std::st
   if (!output.empty()) Print("plan written to {}\n", output);
 }
 
-// Refuses limits that the method does not look at.
-void CheckBudget(const PlannerTraits& traits, const ScheduleOptions& options) {
-  if (options.samples && !traits.takes_samples)
+// Refuses what the method does not look at.
+void CheckFlags(const PlannerTraits& traits, const ScheduleOptions& options) {
+  if (options.planning.samples && !traits.takes_samples)
     throw InvalidInput(traits.name + " takes no --samples: it makes the same plan however often it is asked");
-  if (options.iterations && !traits.takes_iterations)
+  if (options.planning.iterations && !traits.takes_iterations)
     throw InvalidInput(traits.name + " takes no --iterations: it does not search");
   if (!options.weights.empty() && !traits.learned)
     throw InvalidInput(traits.name + " takes no --weights: it has not been trained");
 }
 
-int Schedule(const CommandLine& line, const ScheduleOptions& options) {
+int Schedule(const CommandLine& line, ScheduleOptions options) {
   const PlannerRegistry planners =
       MakePlannerRegistry({.gflownet_weights = options.weights, .go_weights = options.weights}, ThreadsOf(line.common));
   PlannerSettings settings;
   for (const auto& [name, values] : options.planner_options) settings.Set(name, values);
-  CheckBudget(planners.Traits(options.method), options);
+  CheckFlags(planners.Traits(options.method), options);
   const std::unique_ptr<Planner> planner = planners.Make(options.method, settings);
   const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
   const Machine machine = LoadMachine(options.machine);
+  options.planning.seed = line.common.seed;
   const Deadline clock;
-  const Proxy proxy = options.proxy.value_or(UsualProxy(machine));
-  const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(loaded.graph, machine, proxy);
-  const Random random(line.common.seed);
-  Outcome outcome = FindPlan(*model, machine, options, *planner, random);
-  outcome.fusion_free_bound = FusionFreeBound(loaded.graph, machine);
-  outcome.wall_seconds = clock.Elapsed();
-  outcome.proven_bound = ProvenBound(MakeCostedGraph(*model, outcome.record.plan.groups));
-  outcome.record.graph_name = loaded.graph.name();
-  outcome.record.graph_hash = GraphHash(loaded.graph);
-  outcome.record.machine = machine;
-  outcome.record.proxy = proxy;
-  outcome.record.method = options.method;
-  outcome.record.seed = line.common.seed;
+  const std::unique_ptr<CostModel> model =
+      MakeAnalyticCostModel(loaded.graph, machine, options.proxy.value_or(UsualProxy(machine)));
+  const double pricing = clock.Elapsed();
+  OneMethodResult result = PlanByOneMethod(*model, machine, *planner, options.planning);
+  result.wall_seconds += pricing;
   StopIfInterrupted();
-  if (outcome.memory_saving && !line.common.quiet) {
+  if (result.memory_saving && !line.common.quiet) {
     Warn(fmt::format("no plan of {} fits in memory as it is; this one was changed to fit, or made to",
-                     outcome.record.method));
+                     result.record.method));
   }
-  if (!options.output.empty()) WriteFileAtomically(options.output, PlanJson(outcome.record));
-  PrintOutcome(line, outcome, options.output);
+  if (!options.output.empty()) WriteFileAtomically(options.output, PlanJson(result.record));
+  PrintOutcome(line, result, options.output);
   return 0;
 }
 
@@ -239,17 +157,22 @@ void AddSchedule(CommandLine& line) {
   AddProxyOption(*verb, options->proxy);
   verb->footer([options] { return HelpOfMethod(options->method); });
   verb->add_option("-o,--output", options->output, "Write the plan here");
-  verb->add_option("--fusion", options->fusion,
-                   "Fuse ops first: none (what is done without it, but by methods that choose fusion) or greedy")
+  verb->add_option_function<std::string>(
+          "--fusion",
+          [options](const std::string& name) {
+            options->planning.fusion = name == "greedy" ? GivenFusion::kGreedy : GivenFusion::kNone;
+          },
+          "Fuse ops first: none (what is done without it, but by methods that choose fusion) or greedy")
       ->check(CLI::IsMember({"none", "greedy"}));
-  verb->add_option("--samples", options->samples,
+  verb->add_option("--samples", options->planning.samples,
                    "Plans to draw and choose the best of, by methods that draw; with --time-limit as many as it allows")
       ->check(WholeFrom(1));
   verb->add_option("--weights", options->weights,
                    "Weights of a learned method instead of those that came with Millrace");
   AddPlannerOptions(*verb, options);
-  verb->add_option("--iterations", options->iterations, "Steps of a method that searches")->check(WholeFrom(1));
-  verb->add_option("--time-limit", options->time_limit,
+  verb->add_option("--iterations", options->planning.iterations, "Steps of a method that searches")
+      ->check(WholeFrom(1));
+  verb->add_option("--time-limit", options->planning.time_limit,
                    "Seconds that drawing, searching and trying again for memory may take together; a method with one "
                    "answer finishes it")
       ->check(AboveZero());
