@@ -7,15 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "millrace/cost/analytic_cost.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
 #include "millrace/report/readable.h"
 #include "millrace/simulate/bounds.h"
-#include "millrace/simulate/greedy.h"
-#include "millrace/simulate/peak_memory.h"
-#include "millrace/simulate/proven_bound.h"
-#include "millrace/simulate/timeline.h"
+#include "millrace/simulate/simulation.h"
 #include "millrace/verb.h"
 
 // millrace simulate: the timeline of a plan under the cost model.
@@ -30,48 +26,18 @@ struct SimulateOptions {
   bool gantt = false;
 };
 
-struct Simulation {
-  Machine machine;
-  Proxy proxy = Proxy::kLinear;
-  Plan plan;
-  Timeline timeline;
-  std::vector<double> peak_by_device;
-  bool feasible = true;
-  double lower_bound = 0, proven_bound = 0;
-  double fragility = 1;
-};
-
-Simulation Simulate(const ComputationGraph& graph, PlanRecord record) {
-  const CostedGraph costed =
-      MakeCostedGraph(*MakeAnalyticCostModel(graph, record.machine, record.proxy), record.plan.groups);
-  const Assignment assignment{record.plan.placement, record.plan.sequence};
-  Simulation simulation;
-  simulation.timeline = MakeTimeline(costed, assignment);
-  const std::vector<double> peaks = PeakMemory(costed, assignment, simulation.timeline);
-  for (const std::int32_t memory : costed.topology.memory_of)
-    simulation.peak_by_device.push_back(peaks[static_cast<std::size_t>(memory)]);
-  simulation.feasible = Fits(costed, peaks);
-  simulation.lower_bound = LowerBound(costed);
-  simulation.proven_bound = ProvenBound(costed);
-  simulation.proxy = record.proxy;
-  simulation.fragility = Fragility(costed, assignment);
-  simulation.machine = std::move(record.machine);
-  simulation.plan = std::move(record.plan);
-  return simulation;
-}
-
-void PrintAsJson(const Simulation& simulation) {
+void PrintAsJson(const PlanRecord& record, const Simulation& simulation) {
   nlohmann::ordered_json groups = nlohmann::ordered_json::array();
-  for (std::size_t g = 0; g < simulation.plan.groups.size(); ++g) {
+  for (std::size_t g = 0; g < record.plan.groups.size(); ++g) {
     groups.push_back({{"start", simulation.timeline.start[g]},
                       {"finish", simulation.timeline.finish[g]},
-                      {"device", simulation.plan.placement[g]}});
+                      {"device", record.plan.placement[g]}});
   }
   const double makespan = simulation.timeline.makespan;
   PrintJson({{"makespan_seconds", makespan},
-             {"proxy", NameOf(simulation.proxy)},
+             {"proxy", NameOf(record.proxy)},
              {"feasible", simulation.feasible},
-             {"peak_memory_bytes", simulation.peak_by_device},
+             {"peak_memory_bytes", simulation.peak_memory},
              {"groups", std::move(groups)},
              {"lower_bound_seconds", simulation.lower_bound},
              {"gap", Gap(makespan, simulation.lower_bound)},
@@ -80,34 +46,34 @@ void PrintAsJson(const Simulation& simulation) {
              {"fragility", simulation.fragility}});
 }
 
-void PrintDevices(const Simulation& simulation) {
-  const std::size_t devices = simulation.machine.devices.size();
+void PrintDevices(const PlanRecord& record, const Simulation& simulation) {
+  const std::size_t devices = record.machine.devices.size();
   std::vector<double> busy(devices, 0.0);
   std::vector<int> groups(devices, 0);
-  for (std::size_t g = 0; g < simulation.plan.groups.size(); ++g) {
-    const auto device = static_cast<std::size_t>(simulation.plan.placement[g]);
+  for (std::size_t g = 0; g < record.plan.groups.size(); ++g) {
+    const auto device = static_cast<std::size_t>(record.plan.placement[g]);
     busy[device] += simulation.timeline.finish[g] - simulation.timeline.start[g];
     ++groups[device];
   }
   const double makespan = simulation.timeline.makespan;
   Print("{:<20} {:>8} {:>8} {:>14} {:>14}\n", "device", "groups", "busy", "peak bytes", "memory bytes");
   for (std::size_t d = 0; d < devices; ++d) {
-    const Device& device = simulation.machine.devices[d];
+    const Device& device = record.machine.devices[d];
     Print("{:<20} {:>8} {:>6.1f} % {:>14.6g} {:>14}\n", device.name, groups[d],
-          makespan > 0 ? 100 * busy[d] / makespan : 0.0, simulation.peak_by_device[d],
+          makespan > 0 ? 100 * busy[d] / makespan : 0.0, simulation.peak_memory[d],
           device.memory_bytes ? fmt::format("{:.6g}", *device.memory_bytes) : "unlimited");
   }
 }
 
 // A row per device, a column per hundredth of the makespan: '#' busy for most of it, '-' for some.
-void PrintGantt(const Simulation& simulation) {
+void PrintGantt(const PlanRecord& record, const Simulation& simulation) {
   constexpr std::size_t kColumns = 100;
   const double column = simulation.timeline.makespan / kColumns;
   if (!(column > 0)) return;
-  const std::size_t devices = simulation.machine.devices.size();
+  const std::size_t devices = record.machine.devices.size();
   std::vector<std::vector<double>> busy(devices, std::vector<double>(kColumns, 0.0));
-  for (std::size_t g = 0; g < simulation.plan.groups.size(); ++g) {
-    std::vector<double>& row = busy[static_cast<std::size_t>(simulation.plan.placement[g])];
+  for (std::size_t g = 0; g < record.plan.groups.size(); ++g) {
+    std::vector<double>& row = busy[static_cast<std::size_t>(record.plan.placement[g])];
     const double start = simulation.timeline.start[g] / column;
     const double finish = simulation.timeline.finish[g] / column;
     for (auto c = static_cast<std::size_t>(start); c < kColumns && static_cast<double>(c) < finish; ++c) {
@@ -118,7 +84,7 @@ void PrintGantt(const Simulation& simulation) {
   for (std::size_t d = 0; d < devices; ++d) {
     std::string row;
     for (const double share : busy[d]) row += share > 0.5 ? '#' : share > 0 ? '-' : '.';
-    Print("{:<20} {}\n", simulation.machine.devices[d].name, row);
+    Print("{:<20} {}\n", record.machine.devices[d].name, row);
   }
 }
 
@@ -129,9 +95,9 @@ int Simulate(const CommandLine& line, const SimulateOptions& options) {
   if (!options.machine.empty()) reading.machine = LoadMachine(options.machine);
   PlanRecord record = LoadPlan(options.plan, loaded.graph, reading);
   if (options.proxy) record.proxy = *options.proxy;
-  const Simulation simulation = Simulate(loaded.graph, std::move(record));
+  const Simulation simulation = millrace::Simulate(loaded.graph, record);
   if (line.common.json) {
-    PrintAsJson(simulation);
+    PrintAsJson(record, simulation);
     return 0;
   }
   const double makespan = simulation.timeline.makespan;
@@ -141,8 +107,8 @@ int Simulate(const CommandLine& line, const SimulateOptions& options) {
   Print("where devices run whatever is ready first it takes {} times as long\n",
         ReadableNumber(simulation.fragility, 3));
   if (!simulation.feasible) Print("does not fit in memory\n");
-  PrintDevices(simulation);
-  if (options.gantt) PrintGantt(simulation);
+  PrintDevices(record, simulation);
+  if (options.gantt) PrintGantt(record, simulation);
   return 0;
 }
 

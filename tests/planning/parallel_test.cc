@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "millrace/errors/stop_flag.h"
+
 namespace millrace {
 namespace {
 
@@ -46,6 +48,12 @@ TEST(RunInParallel, ThrowsTheFailureOfTheLowestNumberAndBeginsNoPassAfterOne) {
     }
     EXPECT_LE(begun, 5 + threads);
   }
+}
+
+TEST(RunInParallel, HasAllItsThreadsHeedTheCallersStopFlag) {
+  StopFlag flag{false};
+  const StopScope scope(&flag);
+  RunInParallel(100, 4, [&](int) { EXPECT_EQ(StopScope::Here(), &flag); });
 }
 
 }  // namespace

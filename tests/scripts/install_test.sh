@@ -33,6 +33,25 @@ cmake --build "$place/example" >"$place/log" || { cat "$place/log"; exit 1; }
 MILLRACE_MODELS=$place/prefix/share/millrace/models "$place/example/plan_a_model" "$place/model.onnx" >"$place/plan"
 grep -q " s by " "$place/plan"
 
+# The Python package, where it was built: by a virtual environment's rules it lies in the prefix, and it finds the weights.
+module=$(find "$place/prefix" -path '*/millrace/__init__.py')
+if [ -n "$module" ]; then
+  python=$(sed -n 's/^MILLRACE_PYTHON_PROGRAM:[A-Z]*=//p' "$build/CMakeCache.txt")
+  packages=$(dirname "$(dirname "$module")")
+  test "$packages" = "$place/prefix/$("$python" -c 'import sysconfig; print(sysconfig.get_path("platlib", "posix_prefix", {"base": "", "platbase": ""})[1:])')"
+  test -e "$packages/millrace/py.typed"
+  cat >"$place/plan.py" <<'CODE'
+import sys
+import millrace
+graph = millrace.load(sys.argv[1])
+print(millrace.__version__, millrace.schedule(graph, "homogeneous:2", "go", samples=1, threads=1).makespan_seconds)
+CODE
+  makespan=$(sed -n 's/.*"makespan_seconds": *\([-+.e0-9]*\).*/\1/p' "$place/schedule.json")
+  (cd "$place" && PYTHONPATH=$packages "$python" -B plan.py model.onnx) >"$place/python"
+  test "$(cut -d' ' -f1 "$place/python")" = "$("$installed" --version | cut -d' ' -f2)"
+  "$python" -c "import sys; sys.exit(float(sys.argv[1]) != float(sys.argv[2]))" "$makespan" "$(cut -d' ' -f2 "$place/python")"
+fi
+
 config=$(dirname "$(find "$place/prefix" -name millrace.pc)")
 cat >"$place/version.cc" <<'CODE'
 #include <cstdio>

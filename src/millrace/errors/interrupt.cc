@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "millrace/errors/errors.h"
+#include "millrace/errors/stop_flag.h"
 
 namespace millrace {
 namespace {
@@ -21,6 +22,7 @@ constexpr std::size_t kMostTemporaries = 64;
 
 std::atomic<bool> requested{false};
 std::atomic<unsigned> most_seconds_to_end{0};
+thread_local const StopFlag* flag_here = nullptr;
 std::array<std::atomic<const char*>, kMostTemporaries> temporaries{};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free &&
                   std::atomic<unsigned>::is_always_lock_free,
@@ -69,7 +71,13 @@ void WatchForInterrupt(unsigned most_seconds) {
   Handle(SIGTERM, OnInterrupt);
 }
 
-bool InterruptRequested() { return requested.load(); }
+StopScope::StopScope(const StopFlag* flag) : before_(std::exchange(flag_here, flag)) {}
+
+StopScope::~StopScope() { flag_here = before_; }
+
+const StopFlag* StopScope::Here() { return flag_here; }
+
+bool InterruptRequested() { return requested.load() || (flag_here != nullptr && flag_here->load()); }
 
 void StopIfInterrupted() {
   if (InterruptRequested()) throw Interrupted();

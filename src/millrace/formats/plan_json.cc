@@ -8,7 +8,6 @@
 #include "millrace/formats/machine_members.h"
 #include "millrace/formats/onnx_plan.h"
 #include "millrace/formats/onnx_read.h"
-#include "millrace/plan/hash.h"
 #include "millrace/plan/verify.h"
 
 namespace millrace {
@@ -83,12 +82,8 @@ PlanRecord LoadPlan(const std::string& path, const ComputationGraph& graph, cons
   const std::optional<Model> carrier = model ? std::optional(ReadOnnx(path, {reading.dimensions})) : std::nullopt;
   try {
     PlanRecord record = model ? CarriedPlan(*carrier) : ParsePlanJson(text);
-    if (!record.graph_hash.empty() && record.graph_hash != GraphHash(graph)) {
-      throw InvalidInput("the plan was made for another graph (its graph_hash is not this graph's, " +
-                         GraphHash(graph) + "); make one for this graph with millrace schedule");
-    }
     if (reading.machine) record.machine = *reading.machine;
-    VerifyPlan(graph, record.machine, record.plan);
+    VerifyRecord(graph, record);
     return record;
   } catch (const InvalidInput& error) {
     throw error.InFile(path);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/network/model_file.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -8,6 +10,33 @@
 #include "millrace/errors/errors.h"
 
 namespace millrace {
+namespace {
+
+constexpr const char* kInBuildTree = "models";
+constexpr const char* kInInstallation = "share/millrace/models";
+
+// The shared library or executable that this code lies in; empty where that cannot be told. Of an executable the name is
+// that by which it was called, which may be one of any file where it is not a whole path.
+std::filesystem::path FileOfThisCode() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&ModelFolders), &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::filesystem::path named(info.dli_fname);
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical(named, error);
+  return error || !named.is_absolute() ? std::filesystem::path() : file;
+}
+
+// Those there are above the file, the nearest first: how deep a module lies in its installation differs.
+void AddFoldersAbove(const std::filesystem::path& file, std::vector<std::string>& folders) {
+  for (std::filesystem::path above = file.parent_path(); above.has_relative_path(); above = above.parent_path()) {
+    for (const char* const name : {kInBuildTree, kInInstallation}) {
+      std::error_code error;
+      if (std::filesystem::is_directory(above / name, error)) folders.push_back((above / name).string());
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<std::string> ModelFolders() {
   std::vector<std::string> folders;
@@ -15,9 +44,10 @@ std::vector<std::string> ModelFolders() {
   const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", error);
   if (!error) {
     const std::filesystem::path prefix = executable.parent_path().parent_path();
-    folders.push_back((prefix / "models").string());
-    folders.push_back((prefix / "share" / "millrace" / "models").string());
+    folders.push_back((prefix / kInBuildTree).string());
+    folders.push_back((prefix / kInInstallation).string());
   }
+  if (const std::filesystem::path code = FileOfThisCode(); code != executable) AddFoldersAbove(code, folders);
   folders.emplace_back(MILLRACE_INSTALLED_MODELS);
   if (const char* const named = std::getenv("MILLRACE_MODELS"); named != nullptr && *named != '\0')
     folders.emplace_back(named);

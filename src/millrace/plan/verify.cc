@@ -11,6 +11,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/graph/reachability.h"
 #include "millrace/plan/fusion_table.h"
+#include "millrace/plan/hash.h"
 
 namespace millrace {
 namespace {
@@ -134,6 +135,14 @@ std::optional<std::string> WhyNotValid(const ComputationGraph& graph, const Mach
 void VerifyPlan(const ComputationGraph& graph, const Machine& machine, const Plan& plan) {
   if (const auto why = WhyNotValid(graph, machine, plan))
     throw InvalidInput("the plan is not valid for this graph and machine: " + *why);
+}
+
+void VerifyRecord(const ComputationGraph& graph, const PlanRecord& record) {
+  if (!record.graph_hash.empty() && record.graph_hash != GraphHash(graph)) {
+    throw InvalidInput("the plan was made for another graph (its graph_hash is not this graph's, " + GraphHash(graph) +
+                       "); make one for this graph with millrace schedule");
+  }
+  VerifyPlan(graph, record.machine, record.plan);
 }
 
 }  // namespace millrace

@@ -23,4 +23,8 @@ std::optional<std::string> WhyNotValid(const ComputationGraph& graph, const Mach
 // Throws InvalidInput with that line.
 void VerifyPlan(const ComputationGraph& graph, const Machine& machine, const Plan& plan);
 
+// The same of a record's plan on its machine, which must have been made for the graph, too: its graph_hash, where it
+// states one, is the graph's.
+void VerifyRecord(const ComputationGraph& graph, const PlanRecord& record);
+
 }  // namespace millrace

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "millrace/errors/stop_flag.h"
+
 namespace millrace {
 
 void RunInParallel(int count, int threads, const std::function<void(int)>& work,
@@ -30,11 +32,15 @@ void RunInParallel(int count, int threads, const std::function<void(int)>& work,
       }
     }
   };
+  const auto serve_beside = [&serve, flag = StopScope::Here()] {
+    const StopScope scope(flag);
+    serve();
+  };
   std::vector<std::thread> others;
   const int wanted = std::min(threads, count) - 1;
   others.reserve(static_cast<std::size_t>(std::max(wanted, 0)));
   try {
-    for (int i = 0; i < wanted; ++i) others.emplace_back(serve);
+    for (int i = 0; i < wanted; ++i) others.emplace_back(serve_beside);
   } catch (const std::system_error&) {
     // Where there can be no more threads, those there are do all of it.
   }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "millrace/cost/cost_model.h"
+#include "millrace/machine/machine.h"
+#include "millrace/plan/plan.h"
+#include "millrace/planning/planner.h"
+
+// Planning with one method, judged by the proxy alone. Seconds.
+namespace millrace {
+
+enum class GivenFusion {
+  kNone,   // every op a group of its own
+  kGreedy  // fusion/greedy_fusion.h
+};
+
+struct OneMethodOptions {
+  std::optional<GivenFusion> fusion;    // empty: as the method chooses, or none where it does not
+  std::optional<std::int64_t> samples;  // empty: usual_samples of the method; all that time allows where it is limited
+  std::optional<std::int64_t> iterations;  // empty: the method's own
+  std::optional<double> time_limit;        // of drawing, searching and trying again for memory together
+  std::uint64_t seed = 0;
+};
+
+struct OneMethodResult {
+  PlanRecord record;        // proxy_seconds is the makespan
+  double lower_bound = 0;   // simulate/bounds.h, for the plan's groups
+  double proven_bound = 0;  // simulate/proven_bound.h, likewise
+  double fusion_free_bound = 0;
+  std::int64_t samples = 0;             // plans the method offered
+  std::optional<double> mean_makespan;  // planning/drawn_plans.h, where it takes samples
+  std::optional<double> distance;       // likewise
+  double wall_seconds = 0;              // without proven_bound
+  bool memory_saving = false;           // changed to fit in memory, or made to: nothing the method offered did
+};
+
+// The best plan that fits in memory of all that the planner offers for the model's graph on this machine, which the
+// model was made for. Throws InvalidInput where the planner does not look at a limit it is given, WorkFailed where it
+// finds no plan that fits, Interrupted.
+OneMethodResult PlanByOneMethod(const CostModel& model, const Machine& machine, const Planner& planner,
+                                const OneMethodOptions& options);
+
+}  // namespace millrace
