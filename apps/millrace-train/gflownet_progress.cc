@@ -64,6 +64,22 @@ void GFlowNetProgress::OnValidation(const GFlowNetReport& report, const std::vec
              overall.resampled, 100 * overall.wins, report.updates_per_second, kept ? " (kept)" : "");
 }
 
+void GFlowNetProgress::OnExactness(const GFlowNetReport& report, const std::vector<ExactnessScore>& scores, bool kept) {
+  std::string shown;
+  for (const ExactnessScore& score : scores) {
+    log_.Write(fmt::format(
+        R"({{"validation":"exactness","update":{},"seconds":{},"temperature":{},"total_variation":{},"worst":{},"divergence":{}}})",
+        report.update, JsonNumberOrNull(report.seconds), JsonNumberOrNull(score.temperature),
+        JsonNumberOrNull(score.mean), JsonNumberOrNull(score.worst), JsonNumberOrNull(score.divergence)));
+    shown +=
+        fmt::format("{} {:.3f} ({:.3f}) at {:g}", shown.empty() ? "" : ",", score.mean, score.worst, score.temperature);
+  }
+  if (quiet_) return;
+  ClearLine();
+  fmt::print(stderr, "update {}, {:.0f} s: unseen graphs, total variation, mean (worst):{}; {:.1f} updates/s{}\n",
+             report.update, report.seconds, shown, report.updates_per_second, kept ? " (kept)" : "");
+}
+
 void GFlowNetProgress::ClearLine() {
   if (line_shown_) fmt::print(stderr, "\r{:110}\r", "");
   line_shown_ = false;

@@ -19,6 +19,7 @@ class GFlowNetProgress : public GFlowNetObserver {
 
   void OnUpdate(const GFlowNetReport& report) override;
   void OnValidation(const GFlowNetReport& report, const std::vector<ValidationScore>& scores, bool kept) override;
+  void OnExactness(const GFlowNetReport& report, const std::vector<ExactnessScore>& scores, bool kept) override;
 
  private:
   void ClearLine();

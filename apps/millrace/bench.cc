@@ -24,6 +24,7 @@ constexpr Experiment kExperiments[] = {
     {"generalization", "the same by the proxy alone, unseen random graphs of 50 ops", AddGeneralization},
     {"real-graphs", "robustness on the real graphs that are kept from training", AddRealGraphs},
     {"temperature", "quality and diversity of samples by reward and softmax temperature", AddTemperature},
+    {"diversity", "how varied plans of every method are at equal quality and equal wall time", AddDiversity},
     {"ablation", "trainings with one objective or another beside each other", AddAblation},
     {"go-workloads", "sizes of the training graphs of the GO paper", AddGoWorkloads},
     {"go-placement", "placements of the GO paper's workloads under contention", AddGoPlacement},

@@ -15,6 +15,7 @@ using ExperimentRun = std::function<int()>;
 // Each registers the flags of its experiment, and nobody else's, and says what it does with them. `line` outlives the
 // run.
 ExperimentRun AddAblation(const CommandLine& line, CLI::App& flags);
+ExperimentRun AddDiversity(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddExactness(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddGeneralization(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddGoConvergence(const CommandLine& line, CLI::App& flags);

@@ -6,6 +6,7 @@
 
 #include "millrace/gflownet/environment/graph_features.h"
 #include "millrace/gflownet/environment/observation.h"
+#include "millrace/gflownet/environment/state.h"
 #include "millrace/gflownet/policy/state_features.h"
 #include "millrace/network/weights.h"
 
@@ -42,8 +43,10 @@ std::vector<Row> SlowTopoformer(const Weights& weights, const CostedGraph& coste
 
 // J of a group's devices, in the order of the observation, and what enters the layers, for "state".
 Row SlowPlace(const Weights& weights, const GraphFeatures& graph, const StateFeatures& state, int device);
+// The completions of each choice: as features, and times groups / temperature as priors of the head "completion".
+Observation CompletionsOf(const State& state, int group, const Observation& devices, double temperature);
 Row SlowJoint(const Weights& weights, const GraphFeatures& graph, const StateFeatures& state, const Row& embedding,
-              const Row& condition, const Observation& devices);
+              const Row& condition, const Observation& devices, const Observation& completions);
 
 // sum_k strength_k prior_k of one choice.
 double SlowPrior(const Weights& weights, const std::string& head, const Row& condition, const Observation& observation,

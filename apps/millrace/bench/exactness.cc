@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line/limits.h"
 #include "millrace/bench.h"
 #include "millrace/bench/flags.h"
 #include "millrace/bench/output.h"
@@ -19,20 +20,25 @@ struct ExactnessFlags {
   bool quick = false;
   std::string weights;               // empty: the ones that came with Millrace
   std::vector<double> temperatures;  // reward temperatures; empty: the experiment's own
+  int graphs = 60;
+  bool features = false;
 };
 
 int RunExactness(const CommandLine& line, const ExactnessFlags& options) {
   const std::string weights = GFlowNetWeightsFile(options.weights);
   const std::unique_ptr<Policy> policy = ReadLearnedPolicy(weights);
+  const std::unique_ptr<Policy> untrained = MakeUntrainedPolicy(ReadWeights(weights));
   ExactnessOptions exactness;
   exactness.seed = line.common.seed;
   if (!options.temperatures.empty()) exactness.temperatures = options.temperatures;
+  exactness.graphs = options.quick ? 12 : options.graphs;
+  exactness.features = options.features;
   if (options.quick) exactness.most_ops = 6;
   BenchAccount account(line, 1);
   account.Note("Weights: " + weights);
   ProgressBar bar(line.common.quiet);
-  const std::vector<Table> tables = Exactness(*policy, *UntrainedGFlowNetPolicy(), exactness,
-                                              [&bar](int done, int total) { bar.Show("problems", done, total); });
+  const std::vector<Table> tables =
+      Exactness(*policy, *untrained, exactness, [&bar](int done, int total) { bar.Show("problems", done, total); });
   bar.Clear();
   account.Print(tables);
   return 0;
@@ -42,9 +48,11 @@ int RunExactness(const CommandLine& line, const ExactnessFlags& options) {
 
 ExperimentRun AddExactness(const CommandLine& line, CLI::App& flags) {
   auto options = std::make_shared<ExactnessFlags>();
-  AddQuick(flags, options->quick, "Graphs of at most 6 ops");
+  AddQuick(flags, options->quick, "12 graphs of at most 6 ops");
   AddWeights(flags, options->weights);
   AddTemperatures(flags, "--temperatures", options->temperatures, "Reward temperatures to draw at");
+  flags.add_option("--graphs", options->graphs, "How many graphs")->check(WholeFrom(1, 5000))->capture_default_str();
+  flags.add_flag("--features", options->features, "Also the best that the features of a choice allow: minutes");
   return [&line, options] { return RunExactness(line, *options); };
 }
 

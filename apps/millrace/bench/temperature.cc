@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "millrace/bench.h"
 #include "millrace/bench/flags.h"
 #include "millrace/bench/output.h"
 #include "millrace/experiments/quality/temperature.h"
+#include "millrace/experiments/quality/temperature_promise.h"
 #include "millrace/gflownet/planners.h"
 #include "millrace/gflownet/policy/learned_policy.h"
+#include "millrace/optimize/planners.h"
 #include "millrace/report/progress_bar.h"
 
 // millrace bench temperature: what the two temperatures do to a sampler's plans.
@@ -19,7 +22,11 @@ struct TemperatureFlags {
   bool quick = false;
   std::string weights;               // empty: the ones that came with Millrace
   std::vector<double> temperatures;  // reward temperatures; empty: the experiment's own
+  bool promise = false;              // nothing but the promise
+  std::vector<std::string> families = {"judge", "random"};
 };
+
+const std::vector<double> kPromised = {0.01, 0.02, 0.04, 0.06};
 
 int RunTemperature(const CommandLine& line, const TemperatureFlags& options) {
   const std::string weights = GFlowNetWeightsFile(options.weights);
@@ -32,8 +39,17 @@ int RunTemperature(const CommandLine& line, const TemperatureFlags& options) {
   BenchAccount account(line, temperature.threads);
   account.Note("Weights: " + weights);
   ProgressBar bar(line.common.quiet);
-  const std::vector<Table> tables = TemperatureTables(*policy, *UntrainedGFlowNetPolicy(), temperature,
-                                                      [&bar](int done, int total) { bar.Show("graphs", done, total); });
+  const auto show = [&bar](int done, int total) { bar.Show("graphs", done, total); };
+  std::vector<Table> tables;
+  if (!options.promise) tables = TemperatureTables(*policy, *UntrainedGFlowNetPolicy(), temperature, show);
+  PromiseOptions promise;
+  promise.temperatures = options.temperatures.empty() ? kPromised : options.temperatures;
+  promise.families = options.families;
+  promise.samples = options.quick ? 50 : promise.samples;
+  promise.seed = line.common.seed;
+  promise.threads = temperature.threads;
+  const PlannerRegistry planners = MakePlannerRegistry({.gflownet_weights = options.weights, .go_weights = {}});
+  for (Table& table : PromiseTables(TestPromise(promise, planners, show))) tables.push_back(std::move(table));
   bar.Clear();
   account.Print(tables);
   return 0;
@@ -46,6 +62,10 @@ ExperimentRun AddTemperature(const CommandLine& line, CLI::App& flags) {
   AddQuick(flags, options->quick, "3 graphs of each setting");
   AddWeights(flags, options->weights);
   AddTemperatures(flags, "--temperatures", options->temperatures, "Reward temperatures to draw at");
+  flags.add_flag("--promise", options->promise,
+                 "Only whether plans are longer and differ more at every higher temperature");
+  AddList(flags, "--families", options->families, "Graphs of the promise: tune, judge, random or names of families")
+      ->capture_default_str();
   return [&line, options] { return RunTemperature(line, *options); };
 }
 

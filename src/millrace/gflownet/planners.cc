@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <future>
 #include <memory>
@@ -23,10 +25,27 @@ namespace millrace {
 namespace {
 
 constexpr char kShipped[] = "gflownet.safetensors";
+constexpr char kShippedExact[] = "gflownet-exact.safetensors";
+constexpr char kExact[] = "exact";  // what people call them
+
+// What a reward temperature does to the shipped weights by themselves is uneven: where transfers are dear, plans drawn
+// hotter are often better. So the temperature that is asked for turns the softmax temperature, which every graph
+// follows, and the network is asked at one temperature, at which its plans are good on all graphs.
+// Source: trials on the tuning families (docs/results/gflownet.md).
+constexpr double kNetworkTemperature = 0.02;
+constexpr double kUsualTemperature = 0.02;  // at which plans are drawn as sharply as is usual
+constexpr double kTemperaturePower = 0.7;
 
 struct Loaded {
   std::shared_ptr<const Policy> policy;
   TemperatureRange temperatures;
+  bool proportional = false;  // trained to draw in proportion to the reward, and asked for that
+};
+
+// At what a policy draws: the network's own temperatures, and how much flatter than usual each time.
+struct Levels {
+  std::vector<double> network;
+  std::vector<double> flatter;
 };
 
 using SharedPolicy = std::shared_future<Loaded>;
@@ -34,7 +53,10 @@ using SharedPolicy = std::shared_future<Loaded>;
 Loaded Read(const std::string& path) {
   const Weights weights = ReadWeights(path);
   try {
-    return {MakeLearnedPolicy(weights), TrainedTemperatures(weights)};
+    // A network that reads the whole state at every step is there to be exact.
+    const auto encodes = weights.metadata.find("encodes");
+    const bool proportional = encodes != weights.metadata.end() && encodes->second == "state";
+    return {MakeLearnedPolicy(weights), TrainedTemperatures(weights), proportional};
   } catch (const InvalidInput& error) {
     throw error.InFile(path);
   }
@@ -71,27 +93,55 @@ struct Family {
                          .least = 1e-300,
                          .most = 1e300,
                          .usual = "0.01,0.04",
-                         .several = true}}};
+                         .several = true},
+                        {.name = "softmax-temperature",
+                         .meaning = "how flat choices are drawn: 1 as the policy says, above 1 flatter",
+                         .least = 1e-3,
+                         .most = 1e3,
+                         .usual = "0.7, less on large graphs"}}};
   }
 
-  std::vector<double> Temperatures(const PlannerSettings& settings) const {
-    const std::vector<double> usual = SamplingPlannerOptions().reward_temperatures;
-    std::vector<double> temperatures = settings.Several("temperature", usual);
-    if (temperatures != usual) CheckTemperatures(temperatures, policy.get().temperatures);
-    return temperatures;
+  Levels LevelsOf(const PlannerSettings& settings) const {
+    const Loaded& loaded = policy.get();
+    const TemperatureRange& range = loaded.temperatures;
+    if (!settings.values().contains("temperature")) {
+      if (loaded.proportional) return {{std::sqrt(range.lowest * range.highest)}, {}};
+      return {SamplingPlannerOptions().reward_temperatures, {}};
+    }
+    Levels levels{settings.Several("temperature", {}), {}};
+    CheckTemperatures(levels.network, range);
+    if (loaded.proportional || settings.values().contains("softmax-temperature")) return levels;
+    for (double& temperature : levels.network) {
+      levels.flatter.push_back(std::pow(temperature / kUsualTemperature, kTemperaturePower));
+      temperature = std::clamp(kNetworkTemperature, range.lowest, range.highest);
+    }
+    return levels;
+  }
+
+  SoftmaxTemperature Softmax(const PlannerSettings& settings) const {
+    const bool given = settings.values().contains("softmax-temperature");
+    if (!given && !policy.get().proportional) return {};
+    return {.most = settings.One("softmax-temperature", 1), .power = 0};
   }
 
   std::unique_ptr<Planner> Sampling(const PlannerTraits& traits, const PlannerSettings& settings) const {
     SamplingPlannerOptions options;
     options.threads = threads;
-    options.reward_temperatures = Temperatures(settings);
+    const Levels levels = LevelsOf(settings);
+    options.reward_temperatures = levels.network;
+    options.flatter = levels.flatter;
+    options.softmax_temperature = Softmax(settings);
+    options.greedy = !policy.get().proportional;
     return MakeSamplingPlanner(traits, policy.get().policy, options);
   }
 
   std::unique_ptr<Planner> Resampling(const PlannerTraits& traits, const PlannerSettings& settings) const {
     WindowResamplingOptions options;
     options.threads = threads;
-    options.reward_temperatures = Temperatures(settings);
+    const Levels levels = LevelsOf(settings);
+    options.reward_temperatures = levels.network;
+    options.flatter = levels.flatter;
+    options.softmax_temperature = Softmax(settings);
     return MakeWindowResampling(traits, Sampling(traits, settings), policy.get().policy, options);
   }
 
@@ -125,7 +175,10 @@ void AddFamily(PlannerRegistry& registry, const Family& family) {
 
 }  // namespace
 
-std::string GFlowNetWeightsFile(const std::string& named) { return named.empty() ? FindModelFile(kShipped) : named; }
+std::string GFlowNetWeightsFile(const std::string& named) {
+  if (named.empty()) return FindModelFile(kShipped);
+  return named == kExact ? FindModelFile(kShippedExact) : named;
+}
 
 std::shared_ptr<const Policy> UntrainedGFlowNetPolicy() {
   Random random(0);

@@ -16,11 +16,15 @@ namespace millrace {
 //                        plan, so that it is never behind it
 //   gflownet+resampling  half of the plans drawn, the others by drawing windows of the best one anew
 // and each of them as gflownet-untrained..., with the weights that training starts from. `weights` is the file that the
-// trained ones read; empty: the one that comes with Millrace. It is read once, when a planner is first made.
+// trained ones read; empty: the one that comes with Millrace; "exact": the one that comes with it for graphs of a
+// handful of groups, which draws in proportion to the reward. It is read once, when a planner is first made.
+//
+// Weights of a network that reads the whole state at every step are drawn as they are: softmax temperature 1, no plan
+// of the most likely choices, and the reward temperature is what the network is asked at.
 void AddGFlowNetPlanners(PlannerRegistry& registry, const std::string& weights, int threads);
 
-// The file of weights that these planners read: `named`, or if that is empty the one that comes with Millrace. Throws
-// InvalidInput if there is none.
+// The file of weights that these planners read: `named`, or one that comes with Millrace if that is empty or "exact".
+// Throws InvalidInput if there is none.
 std::string GFlowNetWeightsFile(const std::string& named);
 
 // The policy of the planners gflownet-untrained...

@@ -7,7 +7,7 @@
 
 namespace millrace {
 
-ChannelLedger::ChannelLedger(const CostedGraph& costed) : costed_(costed), tensors_(costed) {
+ChannelLedger::ChannelLedger(const CostedGraph& costed) : costed_(&costed), tensors_(costed) {
   const std::vector<std::int32_t>& channel = costed.topology.channel;
   channels_.resize(Index(*std::max_element(channel.begin(), channel.end())) + 1);
   promised_.resize(channels_.size(), 0.0);
@@ -19,18 +19,18 @@ ChannelLedger::ChannelLedger(const CostedGraph& costed) : costed_(costed), tenso
 
 void ChannelLedger::Clear() {
   for (GapList& channel : channels_) channel.Clear();
-  sent_.assign(costed_.tensors.size() * Index(costed_.topology.num_memories), kNotSent);
+  sent_.assign(costed_->tensors.size() * Index(costed_->topology.num_memories), kNotSent);
 }
 
 double& ChannelLedger::ArrivalAt(std::int32_t tensor, int device) {
-  const Topology& topology = costed_.topology;
+  const Topology& topology = costed_->topology;
   return sent_[Index(tensor) * Index(topology.num_memories) + Index(topology.memory_of[Index(device)])];
 }
 
 void ChannelLedger::SortInputs(int group, std::span<const int> placement, std::span<const double> finish) {
   inputs_.clear();
   for (const std::int32_t tensor : tensors_.ReadBy(group)) {
-    const std::int32_t producer = costed_.tensors[Index(tensor)].producer;
+    const std::int32_t producer = costed_->tensors[Index(tensor)].producer;
     if (producer >= 0) inputs_.push_back({finish[Index(producer)], tensor, placement[Index(producer)]});
   }
   std::sort(inputs_.begin(), inputs_.end(),
@@ -40,7 +40,7 @@ void ChannelLedger::SortInputs(int group, std::span<const int> placement, std::s
 // When the last of inputs_ is at the device; send(input, channel, start, arrival) is told of every transfer.
 template <typename Send>
 double ChannelLedger::Serve(int device, Send send) {
-  const Topology& topology = costed_.topology;
+  const Topology& topology = costed_->topology;
   double last = 0;
   for (const Input& input : inputs_) {
     const std::size_t pair = topology.Pair(input.from, device);
@@ -48,7 +48,8 @@ double ChannelLedger::Serve(int device, Send send) {
     if (topology.free[pair] == 0) {
       arrival = ArrivalAt(input.tensor, device);
       if (arrival == kNotSent) {
-        const double seconds = costed_.TransferSeconds(costed_.tensors[Index(input.tensor)].bytes, input.from, device);
+        const double seconds =
+            costed_->TransferSeconds(costed_->tensors[Index(input.tensor)].bytes, input.from, device);
         const std::size_t channel = Index(topology.channel[pair]);
         const double start = channels_[channel].EarliestFit(std::max(input.made, promised_[channel]), seconds);
         arrival = start + seconds;
@@ -67,7 +68,7 @@ double ChannelLedger::Serve(int device, Send send) {
 void ChannelLedger::Arrivals(int group, std::span<const int> placement, std::span<const double> finish,
                              std::span<double> arrivals) {
   SortInputs(group, placement, finish);
-  for (int device = 0; device < costed_.num_devices; ++device)
+  for (int device = 0; device < costed_->num_devices; ++device)
     arrivals[Index(device)] = Serve(device, [](const Input&, std::size_t, double, double) {});
 }
 

@@ -18,7 +18,7 @@
 // "Communication Contention in Task Scheduling", IEEE TPDS 2005.
 namespace millrace {
 
-// Only Clear allocates. `costed` must outlive it.
+// Only Clear and copying allocate. `costed` must outlive it and its copies.
 class ChannelLedger {
  public:
   explicit ChannelLedger(const CostedGraph& costed);
@@ -47,7 +47,7 @@ class ChannelLedger {
   template <typename Send>
   double Serve(int device, Send send);
 
-  const CostedGraph& costed_;
+  const CostedGraph* costed_;
   GroupTensors tensors_;
   std::vector<GapList> channels_;
   std::vector<double> sent_;        // by tensor * memories + memory: when it is there; kNotSent

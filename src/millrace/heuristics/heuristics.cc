@@ -59,14 +59,17 @@ class RandomPlanner : public Planner {
 
 class RandomisedListPlanner : public Planner {
  public:
-  using Planner::Planner;
+  RandomisedListPlanner(PlannerTraits traits, double doubt) : Planner(std::move(traits)), doubt_(doubt) {}
 
   void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
                const Offer& offer) const override {
     const CostedGraph& costed = problem.costed();
-    RandomisedList list(costed);
+    RandomisedList list(costed, doubt_);
     DrawWithin(budget, [&](std::int64_t sample) { offer(list.Sample(sample, random).assignment); });
   }
+
+ private:
+  double doubt_;
 };
 
 // Sequential has no use for it: it looks at all groups before it chooses.
@@ -111,14 +114,26 @@ PlannerEntry OneAnswerEntry(const NamedScheduler& entry) {
           }};
 }
 
-template <typename Made>
-PlannerEntry DrawingEntry(const char* name, const char* meaning, std::int64_t usual_samples, double pool_share) {
-  PlannerTraits traits{.name = name,
-                       .meaning = meaning,
-                       .takes_samples = true,
-                       .usual_samples = usual_samples,
-                       .pool_share = pool_share};
-  return {traits, [](const PlannerTraits& own, const PlannerSettings&) { return std::make_unique<Made>(own); }};
+PlannerEntry RandomEntry() {
+  return {{.name = "random", .meaning = "any device, any order", .takes_samples = true, .pool_share = 0.1},
+          [](const PlannerTraits& own, const PlannerSettings&) { return std::make_unique<RandomPlanner>(own); }};
+}
+
+PlannerEntry RandomisedListEntry() {
+  return {{.name = "randomised-list",
+           .meaning = "HEFT with ranks drawn at random",
+           .takes_samples = true,
+           .usual_samples = 100,
+           .pool_share = 0.5,
+           .options = {{.name = "doubt",
+                        .meaning =
+                            "how much ranks and finishes are doubted, times the usual: above 1 for more varied plans",
+                        .least = 0,
+                        .most = 1000,
+                        .usual = "1"}}},
+          [](const PlannerTraits& own, const PlannerSettings& settings) {
+            return std::make_unique<RandomisedListPlanner>(own, settings.One("doubt", 1));
+          }};
 }
 
 PlannerRegistry Heuristics() {
@@ -133,13 +148,11 @@ void AddHeuristics(PlannerRegistry& registry) {
   for (const NamedScheduler& entry : kSchedulers) {
     registry.Add(OneAnswerEntry(entry));
     // In the order reports list them.
-    if (entry.name == std::string_view("sequential"))
-      registry.Add(DrawingEntry<RandomPlanner>("random", "any device, any order", 1, 0.1));
+    if (entry.name == std::string_view("sequential")) registry.Add(RandomEntry());
     if (entry.name == std::string_view("heft-append"))
       registry.Add(
           {WeightedHeftTraits(), [](const PlannerTraits&, const PlannerSettings&) { return MakeWeightedHeft(); }});
-    if (entry.name == std::string_view("maxmin"))
-      registry.Add(DrawingEntry<RandomisedListPlanner>("randomised-list", "HEFT with ranks drawn at random", 100, 0.5));
+    if (entry.name == std::string_view("maxmin")) registry.Add(RandomisedListEntry());
   }
   registry.Add({OrderedPlacementsTraits(),
                 [](const PlannerTraits&, const PlannerSettings&) { return MakeOrderedPlacements(); }});

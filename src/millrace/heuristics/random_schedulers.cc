@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/heuristics/random_schedulers.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "millrace/heuristics/gang_choice.h"
@@ -14,6 +15,7 @@ namespace {
 // Beyond this much doubt about ranks samples are little better than chance; devices are the more delicate choice.
 constexpr double kMostRankDeviation = 0.4;
 constexpr double kMostFinishDeviation = 0.05;
+constexpr double kAllOfAFinish = 0.95;  // with more doubt than this a finish could count as none
 
 }  // namespace
 
@@ -44,7 +46,7 @@ Assignment ScheduleAtRandom(const CostedGraph& costed, Random random) {
   return assignment;
 }
 
-RandomisedList::RandomisedList(const CostedGraph& costed) : graphs_(GangChoices(costed)) {
+RandomisedList::RandomisedList(const CostedGraph& costed, double doubt) : graphs_(GangChoices(costed)), doubt_(doubt) {
   choices_.reserve(graphs_.size());
   for (const CostedGraph& graph : graphs_) {
     choices_.push_back({UpwardRanks(graph, MeanSeconds(graph), MeanTransferOf(graph.topology)),
@@ -64,8 +66,8 @@ PlannedAssignment RandomisedList::Sample(std::int64_t number, const Random& rand
   const std::size_t turn = static_cast<std::size_t>(number) % graphs_.size();
   PartialSchedule& schedule = choices_[turn].schedule;
   Random draw = random.Fork(static_cast<std::uint64_t>(number));
-  const double rank_deviation = draw.Uniform(0.0, kMostRankDeviation);
-  const double finish_deviation = draw.Uniform(0.0, kMostFinishDeviation);
+  const double rank_deviation = draw.Uniform(0.0, doubt_ * kMostRankDeviation);
+  const double finish_deviation = draw.Uniform(0.0, std::min(kAllOfAFinish, doubt_ * kMostFinishDeviation));
   std::vector<double> priorities = choices_[turn].ranks;
   for (double& priority : priorities) priority *= draw.LogNormal(0.0, rank_deviation);
   schedule.Clear();

@@ -15,10 +15,10 @@ Assignment ScheduleAtRandom(const CostedGraph& costed, Random random);
 
 // HEFT with doubt: upward ranks times a lognormal factor, and each finish times one near 1, so that good schedules in
 // HEFT's neighbourhood come out, each different. How much doubt differs from sample to sample as well. On machines with
-// gangs samples take turns among GangChoices.
+// gangs samples take turns among GangChoices. `doubt` times the usual doubt: above 1 plans differ more and are worse.
 class RandomisedList {
  public:
-  explicit RandomisedList(const CostedGraph& costed);
+  explicit RandomisedList(const CostedGraph& costed, double doubt = 1);
 
   // Sample 0 is HEFT itself, the best of all gang choices; the others are drawn.
   PlannedAssignment Sample(std::int64_t number, const Random& random);
@@ -31,6 +31,7 @@ class RandomisedList {
 
   std::vector<CostedGraph> graphs_;  // GangChoices
   std::vector<Choice> choices_;      // one for each
+  double doubt_;
 };
 
 }  // namespace millrace

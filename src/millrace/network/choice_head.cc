@@ -98,7 +98,10 @@ ChoiceHead::ChoiceHead(const Weights& weights, const std::string& name)
 
 void ChoiceHead::Score(const ChoicesToScore& choices, std::span<float> logits) const {
   static const auto score_all = BestScoreAll();
-  const Layers layers{features_.weight(), hidden_.weight(), hidden_.bias(), out_.data()};
+  alignas(kLanes * sizeof(float)) float out[kHidden];
+  for (std::size_t i = 0; i < kHidden; ++i)
+    out[i] = choices.gains == nullptr ? out_.data()[i] : out_.data()[i] * choices.gains[i];
+  const Layers layers{features_.weight(), hidden_.weight(), hidden_.bias(), out};
   score_all(layers, choices, logits.data());
 }
 

@@ -36,6 +36,7 @@ struct ChoicesToScore {
   const float* first = nullptr;   // LaneArray; by id x kHidden: what of the first layer is known of it before any step
   const float* shared = nullptr;  // LaneArray; kHidden: likewise for all choices of this step
   const float* strengths = nullptr;  // of the priors
+  const float* gains = nullptr;      // LaneArray; kHidden: what the inputs of NAME.out are multiplied by; null: 1
 };
 
 // Immutable. Takes NAME.features, NAME.hidden and NAME.out.

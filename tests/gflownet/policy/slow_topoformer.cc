@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "millrace/gflownet/policy/completions.h"
 #include "tests/reference/slow_network.h"
 
 namespace millrace::testing {
@@ -133,15 +134,29 @@ Row SlowPlace(const Weights& weights, const GraphFeatures& graph, const StateFea
   return Relu(SlowLinear(weights, "place.1", Relu(SlowLinear(weights, "place.0", known))));
 }
 
+Observation CompletionsOf(const State& state, int group, const Observation& devices, double temperature) {
+  Observation completions;
+  completions.choices = devices.choices;
+  Completions(state.environment()).Append(state, group, devices.choices, completions.features);
+  for (const float value : completions.features)
+    completions.priors.push_back(static_cast<float>(value * state.environment().num_groups() / temperature));
+  return completions;
+}
+
 Row SlowJoint(const Weights& weights, const GraphFeatures& graph, const StateFeatures& state, const Row& embedding,
-              const Row& condition, const Observation& devices) {
+              const Row& condition, const Observation& devices, const Observation& completions) {
   Row logits;
+  Row gain = SlowLinear(weights, "joint.gain", condition);
+  for (double& value : gain) value = std::exp(std::clamp(value, -8.0, 8.0));
   for (std::size_t c = 0; c < devices.size(); ++c) {
     Row first = Plus(SlowLinear(weights, "joint.embed", embedding), SlowLinear(weights, "joint.condition", condition));
     first = Plus(first, SlowLinear(weights, "joint.place", SlowPlace(weights, graph, state, devices.choices[c])));
     first = Plus(first, SlowLinear(weights, "joint.features", RowOf(devices.features, c, kDeviceChoiceFeatures)));
-    const Row hidden = Relu(SlowLinear(weights, "joint.hidden", Relu(first)));
-    logits.push_back(SlowLinear(weights, "joint.out", hidden)[0] + SlowPrior(weights, "joint", condition, devices, c));
+    first = Plus(first, SlowLinear(weights, "joint.completions", RowOf(completions.features, c, kCompletions)));
+    Row hidden = Relu(SlowLinear(weights, "joint.hidden", Relu(first)));
+    for (std::size_t k = 0; k < hidden.size(); ++k) hidden[k] *= gain[k];
+    logits.push_back(SlowLinear(weights, "joint.out", hidden)[0] + SlowPrior(weights, "joint", condition, devices, c) +
+                     SlowPrior(weights, "completion", condition, completions, c));
   }
   return logits;
 }

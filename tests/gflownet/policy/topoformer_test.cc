@@ -168,7 +168,8 @@ void ExpectStateParity(const Weights& weights, const Problem& problem, double te
            Observation observed;
            ObserveDevices(state, groups.choices[i], observed);
            const Row& embedding = rows[static_cast<std::size_t>(groups.choices[i])];
-           slow.push_back(LogSumExp(SlowJoint(weights, graph, features, embedding, condition, observed)) +
+           slow.push_back(LogSumExp(SlowJoint(weights, graph, features, embedding, condition, observed,
+                                              CompletionsOf(state, groups.choices[i], observed, temperature))) +
                           SlowPrior(weights, "group", condition, groups, i));
          }
          std::vector<float> logits(groups.size());
@@ -176,8 +177,8 @@ void ExpectStateParity(const Weights& weights, const Problem& problem, double te
          ExpectNear(logits, slow);
          logits.resize(devices.size());
          prepared->ScoreDevices(state, group, devices, logits);
-         ExpectNear(logits,
-                    SlowJoint(weights, graph, features, rows[static_cast<std::size_t>(group)], condition, devices));
+         ExpectNear(logits, SlowJoint(weights, graph, features, rows[static_cast<std::size_t>(group)], condition,
+                                      devices, CompletionsOf(state, group, devices, temperature)));
        });
 }
 
@@ -226,10 +227,13 @@ TEST(Topoformer, StartsAsItsPrior) {
       const Row condition = SlowCondition(weights, MakeGraphFeatures(problem->environment), 0.1);
       Walk(problem->environment, random,
            [&](const State& state, const Observation& groups, int group, const Observation& devices) {
-             const auto device_priors = [&](const Observation& observed) {
+             const auto device_priors = [&](int of, const Observation& observed) {
                Row priors;
-               for (std::size_t c = 0; c < observed.size(); ++c)
+               const Observation completions = CompletionsOf(state, of, observed, 0.1);
+               for (std::size_t c = 0; c < observed.size(); ++c) {
                  priors.push_back(SlowPrior(weights, device_head, condition, observed, c));
+                 if (state_encoded) priors.back() += SlowPrior(weights, "completion", condition, completions, c);
+               }
                return priors;
              };
              Row expected;
@@ -238,14 +242,14 @@ TEST(Topoformer, StartsAsItsPrior) {
                if (!state_encoded) continue;
                Observation observed;
                ObserveDevices(state, groups.choices[c], observed);
-               expected.back() += LogSumExp(device_priors(observed));
+               expected.back() += LogSumExp(device_priors(groups.choices[c], observed));
              }
              std::vector<float> logits(groups.size());
              prepared->ScoreGroups(state, groups, logits);
              ExpectNear(logits, expected);
              logits.resize(devices.size());
              prepared->ScoreDevices(state, group, devices, logits);
-             ExpectNear(logits, device_priors(devices));
+             ExpectNear(logits, device_priors(group, devices));
            });
     }
   }

@@ -40,6 +40,7 @@ class LastValidation : public GFlowNetObserver {
   void OnValidation(const GFlowNetReport&, const std::vector<ValidationScore>& scores, bool) override {
     last = Overall(scores);
   }
+  void OnExactness(const GFlowNetReport&, const std::vector<ExactnessScore>&, bool) override {}
   ValidationScore last;
 };
 

@@ -4,7 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/interrupt.h"
@@ -12,46 +16,73 @@
 #include "millrace/experiments/quality/quality_grid.h"
 #include "millrace/experiments/summary.h"
 #include "millrace/gflownet/sampling/exact_distribution.h"
+#include "millrace/gflownet/sampling/exact_flow.h"
 #include "millrace/workloads/random_graph.h"
 
 namespace millrace {
 namespace {
 
 constexpr double kGangFactor = 0.6;
+constexpr double kNear = 0.15;
 
 struct TinyProblem {
   std::string name;
   std::unique_ptr<CostedGraph> costed;
 };
 
-TinyProblem MakeTinyProblem(const std::string& family, int ops, bool gang, std::uint64_t seed) {
+enum class TinyMachine { kEqual, kUnlike, kGang };
+
+constexpr TinyMachine kTinyMachines[] = {TinyMachine::kEqual, TinyMachine::kEqual, TinyMachine::kUnlike,
+                                         TinyMachine::kGang};
+constexpr double kTinyCcr[] = {1, 0.2, 5};
+
+TinyProblem MakeTinyProblem(const std::string& family, int ops, double ccr, TinyMachine kind, std::uint64_t seed) {
   RandomGraphOptions options;
   options.ops = ops;
+  options.ccr = ccr;
   options.seed = seed;
   options.degree = 2;
-  options.kinds = {{"core", 1}, {"both", kGangFactor}};
-  options.heterogeneity = 0;
+  options.kinds = {{"core", 1}, {"both", kGangFactor}, {"slow", 2}};
+  options.heterogeneity = kind == TinyMachine::kUnlike ? 0.5 : 0;
   const ComputationGraph graph = MakeRandomGraph(family, options);
+  const bool gang = kind == TinyMachine::kGang;
+  const bool unlike = kind == TinyMachine::kUnlike;
   Machine machine;
-  machine.name = gang ? "two and a gang" : "two";
+  machine.name = gang ? "two and a gang" : unlike ? "two unlike" : "two";
   machine.devices.push_back({"a", "core", {0}, 1e12, 1e11, {}, 0});
-  machine.devices.push_back({"b", "core", {1}, 1e12, 1e11, {}, 0});
+  machine.devices.push_back({"b", unlike ? "slow" : "core", {1}, 1e12, 1e11, {}, 0});
   if (gang) machine.devices.push_back({"ab", "both", {0, 1}, 1e12, 1e11, {}, 0});
   machine.default_link = DefaultLink{0, 1e9};
   return {
-      fmt::format("{}, {} ops, {}", family, ops, machine.name),
+      fmt::format("{}, {} ops, CCR {}, {}", family, ops, ccr, machine.name),
       std::make_unique<CostedGraph>(MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph)))};
 }
 
+bool HasRightSize(const CostedGraph& costed, const ExactnessOptions& options) {
+  constexpr std::int64_t kStatesPerPlan = 8;
+  const std::optional<StateGraph> states = MakeStateGraph(Environment(costed), kStatesPerPlan * options.most_plans);
+  if (!states) return false;
+  const auto plans = static_cast<int>(states->makespans.size());
+  return plans >= options.fewest_plans && plans <= options.most_plans;
+}
+
 std::vector<TinyProblem> TinyProblems(const ExactnessOptions& options) {
+  const std::vector<std::string>& families = RandomFamilyNames();
   std::vector<TinyProblem> problems;
-  std::uint64_t seed = kQualitySeed + 10'000 + options.seed * 1000;
-  for (int ops = options.fewest_ops; ops <= options.most_ops; ++ops) {
-    for (int i = 0; i < options.graphs; ++i, ++seed) {
-      const char* const family = i % 2 == 0 ? "layered" : "er";
-      problems.push_back(MakeTinyProblem(family, ops, false, seed));
-      if (ops < options.most_ops || ops == options.fewest_ops)
-        problems.push_back(MakeTinyProblem(family, ops, true, seed));
+  std::uint64_t seed = kQualitySeed + 10'000 + options.seed * 10'000;
+  for (int i = 0; i < options.graphs; ++i) {
+    const auto turn = static_cast<std::size_t>(i);
+    for (;; ++seed) {
+      StopIfInterrupted();
+      // Another number of ops with every try, so that there is a graph of the right size soon.
+      const int ops = options.fewest_ops +
+                      static_cast<int>(seed % static_cast<std::uint64_t>(options.most_ops - options.fewest_ops + 1));
+      TinyProblem made = MakeTinyProblem(families[turn % families.size()], ops, kTinyCcr[turn % std::size(kTinyCcr)],
+                                         kTinyMachines[turn % std::size(kTinyMachines)], seed);
+      if (!HasRightSize(*made.costed, options)) continue;
+      problems.push_back(std::move(made));
+      ++seed;
+      break;
     }
   }
   return problems;
@@ -97,7 +128,8 @@ std::vector<Table> Exactness(const Policy& policy, const Policy& untrained, cons
       of_policy[t].Add(fit);
       of_untrained[t].Add(untrained_fit);
       of_uniform[t].Add(plain_fit);
-      of_features[t].push_back(FitFeatures(environment, temperature).total_variation);
+      of_features[t].push_back(options.features ? FitFeatures(environment, temperature).total_variation
+                                                : std::numeric_limits<double>::quiet_NaN());
       one_by_one.rows.push_back({Words(problems[p].name), Count(distribution.plans.size()),
                                  Count(static_cast<std::size_t>(distribution.states)), Number(temperature, 3),
                                  Number(fit.total_variation, 4), Number(fit.divergence, 4),
@@ -108,20 +140,23 @@ std::vector<Table> Exactness(const Policy& policy, const Policy& untrained, cons
   }
   Table by_temperature{
       "by temperature",
-      fmt::format("Exact plan probabilities against R / Z on {} graphs of {} to {} ops.", problems.size(),
-                  options.fewest_ops, options.most_ops),
-      {"temperature", "total variation, mean", "worst", "KL(P || R/Z), mean", "untrained: total variation, mean",
-       "untrained: KL, mean", "features allow: total variation, mean", "features allow: worst",
-       "uniform: total variation, mean", "uniform: KL, mean"},
+      fmt::format("Exact plan probabilities against R / Z on {} graphs of {} to {} ops with {} to {} plans.",
+                  problems.size(), options.fewest_ops, options.most_ops, options.fewest_plans, options.most_plans),
+      {"temperature", "total variation, mean", "worst", "within 0.15 %", "KL(P || R/Z), mean",
+       "untrained: total variation, mean", "features allow: total variation, mean", "features allow: worst",
+       "uniform: total variation, mean"},
       {}};
   for (std::size_t t = 0; t < options.temperatures.size(); ++t) {
-    by_temperature.rows.push_back(
-        {Number(options.temperatures[t], 3), Number(Mean(of_policy[t].variation), 3),
-         Number(*std::max_element(of_policy[t].variation.begin(), of_policy[t].variation.end()), 3),
-         Number(Mean(of_policy[t].divergence), 3), Number(Mean(of_untrained[t].variation), 3),
-         Number(Mean(of_untrained[t].divergence), 3), Number(Mean(of_features[t]), 3),
-         Number(*std::max_element(of_features[t].begin(), of_features[t].end()), 3),
-         Number(Mean(of_uniform[t].variation), 3), Number(Mean(of_uniform[t].divergence), 3)});
+    const std::vector<double>& own = of_policy[t].variation;
+    const Estimate mean = Bootstrap(own, Mean);
+    const auto near = std::count_if(own.begin(), own.end(), [](double variation) { return variation <= kNear; });
+    by_temperature.rows.push_back({Number(options.temperatures[t], 3), Range(mean.value, mean.low, mean.high, 3),
+                                   Number(*std::max_element(own.begin(), own.end()), 3),
+                                   Number(100 * static_cast<double>(near) / static_cast<double>(own.size()), 0),
+                                   Number(Mean(of_policy[t].divergence), 3), Number(Mean(of_untrained[t].variation), 3),
+                                   Number(Mean(of_features[t]), 3),
+                                   Number(*std::max_element(of_features[t].begin(), of_features[t].end()), 3),
+                                   Number(Mean(of_uniform[t].variation), 3)});
   }
   return {by_temperature, one_by_one};
 }

@@ -45,6 +45,7 @@ State::State(const Environment& environment) : environment_(&environment) {
   colocation_device_.resize(static_cast<std::size_t>(costed.num_colocations));
   removable_.reserve(groups);
   removable_at_.resize(groups);
+  if (costed.topology.proxy == Proxy::kContended) channels_.emplace(costed);
   Clear();
 }
 
@@ -71,6 +72,7 @@ void State::Clear() {
     if (waiting == 0) ready_.push_back(group);
   }
   std::sort(ready_.begin(), ready_.end(), Sooner{environment_->rank_positions()});  // which is a heap, too
+  if (channels_) channels_->Clear();
 }
 
 bool State::MayRun(int group, int device) const {
@@ -88,6 +90,7 @@ void State::Append(Action action) {
   const auto device = static_cast<std::size_t>(action.device);
   const auto devices = static_cast<std::size_t>(costed.num_devices);
   const double finish = EarliestFinish(action.group, action.device);
+  if (channels_) channels_->Reserve(action.group, action.device, assignment_.placement, finish_);
   finish_[group] = finish;
   makespan_ = std::max(makespan_, finish);
   assignment_.placement[group] = action.device;
@@ -131,6 +134,16 @@ void State::Append(Action action) {
       arrivals[d] = std::max(arrivals[d], finish + (latency[d] + edge.bytes * seconds_per_byte[d]));
     input_weights_[successor * devices + device] += environment_->EdgeWeight(edge.bytes);
     if (--waiting_[successor] == 0) AddReady(edge.group);
+  }
+  if (channels_) AskChannels();
+}
+
+void State::AskChannels() {
+  const auto devices = static_cast<std::size_t>(environment_->num_devices());
+  const std::size_t asked = std::min<std::size_t>(ready_.size(), kReadyWindow);
+  for (std::size_t i = 0; i < asked; ++i) {
+    const auto row = static_cast<std::size_t>(ready_[i]) * devices;
+    channels_->Arrivals(ready_[i], assignment_.placement, finish_, std::span(arrivals_).subspan(row, devices));
   }
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "millrace/gflownet/environment/environment.h"
+#include "millrace/heuristics/channel_ledger.h"
 #include "millrace/plan/plan.h"
 
 // A partial plan: the chains built so far, when every group on them finishes, which groups may be placed next and which
@@ -13,6 +15,11 @@
 //
 // A state depends on its chains alone, not on the order they were built in, so equal states look equal. Only the
 // constructor and Clear allocate. One state serves one thread.
+//
+// Where the proxy is the contended one, transfers queue for their channels: a ready group's inputs arrive once the
+// channels are through with what was placed before, each transfer booked as its reader is placed
+// (heuristics/channel_ledger.h). Times are then an estimate, and do depend on the order; finished plans are judged by
+// the timeline itself.
 namespace millrace {
 
 // Only the ready groups of highest upward rank are offered, so a step costs the same on very wide graphs.
@@ -38,7 +45,8 @@ class State {
 
   bool placed(int group) const { return assignment_.placement[static_cast<std::size_t>(group)] >= 0; }
 
-  // When the outputs of the group's placed predecessors have reached the device.
+  // When the outputs of the group's placed predecessors have reached the device. Under the contended proxy as channels
+  // are booked now for a ready group of the first kReadyWindow, and without waiting for others.
   double Arrival(int group, int device) const { return arrivals_[Cell(group, device)]; }
 
   // When all units of the device have finished their chains.
@@ -84,6 +92,7 @@ class State {
   void DropReady(std::int32_t group);
   void AddRemovable(int group);
   void DropRemovable(int group);
+  void AskChannels();
 
   const Environment* environment_;
   Assignment assignment_;
@@ -98,6 +107,7 @@ class State {
   std::vector<std::int32_t> colocation_device_;  // by colocation; -1: open
   std::vector<std::int32_t> removable_, removable_at_;
   double makespan_ = 0;
+  std::optional<ChannelLedger> channels_;  // where the proxy is the contended one
 };
 
 }  // namespace millrace

@@ -2,6 +2,7 @@
 #include "millrace/gflownet/policy/learned_policy.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "millrace/errors/errors.h"
 #include "millrace/errors/shown.h"
@@ -36,6 +37,23 @@ std::unique_ptr<Policy> MakeLearnedPolicy(const Weights& weights) {
   if (architecture == "topoformer") return MakeTopoformerPolicy(weights);
   throw InvalidInput("these weights are of the architecture '" + Shown(architecture) +
                      "'; 'mpnn' and 'topoformer' are known here");
+}
+
+std::unique_ptr<Policy> MakeUntrainedPolicy(const Weights& trained) {
+  Random random(0);
+  if (StatedBy(trained, "architecture") == "mpnn")
+    return MakeMessagePassingPolicy(InitialMessagePassingWeights(random));
+  const bool state = StatedBy(trained, "encodes") == "state";
+  Weights start = InitialTopoformerWeights(state ? Encodes::kState : Encodes::kGraph, random, BackwardOf(trained));
+  ScalePriors(Number(trained, "prior_scale", 1), start);
+  return MakeTopoformerPolicy(start);
+}
+
+void ScalePriors(double factor, Weights& weights) {
+  for (auto& [name, tensor] : weights.tensors) {
+    if (!name.ends_with(".strength.bias") || name.starts_with("completion")) continue;
+    for (float& value : tensor.values) value += static_cast<float>(std::log(factor));  // strengths are logarithms
+  }
 }
 
 std::unique_ptr<Policy> ReadLearnedPolicy(const std::string& path) {

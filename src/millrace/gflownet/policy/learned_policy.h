@@ -14,6 +14,12 @@ namespace millrace {
 // Throws InvalidInput for an unknown architecture, version or shape.
 std::unique_ptr<Policy> MakeLearnedPolicy(const Weights& weights);
 
+// The policy that training of such weights begins with, other random numbers aside: the priors alone.
+std::unique_ptr<Policy> MakeUntrainedPolicy(const Weights& trained);
+
+// Multiplies the strengths of the heuristic priors, not those of completions (completions.h).
+void ScalePriors(double factor, Weights& weights);
+
 // The reward temperatures that weights were trained at. Between them a higher one draws more varied plans; beyond them the
 // network says nothing that it has learned.
 struct TemperatureRange {

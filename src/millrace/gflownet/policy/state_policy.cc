@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "millrace/gflownet/environment/graph_features.h"
+#include "millrace/gflownet/policy/completions.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/policy/step_heads.h"
 #include "millrace/gflownet/policy/topoformer.h"
@@ -45,8 +46,11 @@ struct Network {
         joint_embed(weights, "joint.embed", kWidth, kHidden, Bias::kOwn),
         joint_condition(weights, "joint.condition", kCondition, kHidden, Bias::kNone),
         joint_place(weights, "joint.place", kHidden, kHidden, Bias::kNone),
+        joint_gain(weights, "joint.gain", kCondition, kHidden, Bias::kNone),
+        joint_completions(weights, "joint.completions", kCompletions, kHidden, Bias::kNone),
         joint_strength(weights, "joint"),
-        group_strength(weights, "group") {
+        group_strength(weights, "group"),
+        completion_strength(weights, "completion", kCompletions) {
     if (BackwardOf(weights) == Backward::kLearned) backward.emplace(weights);
   }
 
@@ -54,8 +58,8 @@ struct Network {
   LinearLayer input, input_state, input_place, place_first, place_second;
   TopoformerEncoder encoder;
   ChoiceHead joint;
-  LinearLayer joint_embed, joint_condition, joint_place;
-  StrengthLayer joint_strength, group_strength;
+  LinearLayer joint_embed, joint_condition, joint_place, joint_gain, joint_completions;
+  StrengthLayer joint_strength, group_strength, completion_strength;
   std::optional<BackwardHead> backward;
 };
 
@@ -68,10 +72,17 @@ struct Known {
         condition(network->condition.Of(graph, temperature)),
         input(static_cast<std::size_t>(graph.num_groups) * kWidth),
         joint_condition(kHidden),
+        joint_gains(kHidden),
         joint_strengths(network->joint_strength.Of(condition)),
-        group_strengths(network->group_strength.Of(condition)) {
+        group_strengths(network->group_strength.Of(condition)),
+        completion_strengths(network->completion_strength.Of(condition)) {
+    for (int m = 0; m < kCompletions; ++m)
+      completion_strengths.data()[m] *= static_cast<float>(environment.num_groups() / temperature);
     network->input.Apply(graph.nodes.data(), static_cast<std::size_t>(graph.num_groups), Then::kNothing, input.data());
     network->joint_condition.Apply(condition.data(), 1, Then::kNothing, joint_condition.data());
+    network->joint_gain.Apply(condition.data(), 1, Then::kNothing, joint_gains.data());
+    for (std::size_t i = 0; i < kHidden; ++i)
+      joint_gains.data()[i] = std::exp(std::clamp(joint_gains.data()[i], -8.0f, 8.0f));
   }
 
   std::shared_ptr<const Network> network;
@@ -80,13 +91,17 @@ struct Known {
   LaneArray condition;
   LaneArray input;            // by group x kWidth: input N
   LaneArray joint_condition;  // kHidden
+  LaneArray joint_gains;      // kHidden
   LaneArray joint_strengths, group_strengths;
+  LaneArray completion_strengths;  // times n / T
 };
 
 class PreparedState final : public PreparedPolicy {
  public:
-  explicit PreparedState(std::shared_ptr<const Known> known)
+  PreparedState(std::shared_ptr<const Known> known, const Environment& environment)
       : known_(std::move(known)),
+        environment_(environment),
+        completer_(environment),
         pairs_(known_->graph, known_->relations),
         workspace_(known_->network->encoder, known_->graph.num_groups),
         rows_(Groups() * kWidth),
@@ -96,6 +111,8 @@ class PreparedState final : public PreparedPolicy {
         place_(Devices() * kHidden),
         from_place_(Devices() * kWidth),
         joint_place_(Devices() * kHidden),
+        joint_first_(Devices() * kHidden),
+        joint_completion_(kHidden),
         joint_shared_(kHidden),
         removal_condition_(kHidden),
         removal_place_(Devices() * kHidden),
@@ -108,7 +125,7 @@ class PreparedState final : public PreparedPolicy {
       const std::int32_t group = observation.choices[i];
       ObserveDevices(state, group, devices_);
       joint_.resize(devices_.size());
-      ScoreJointly(group, devices_, joint_);
+      ScoreJointly(state, group, devices_, joint_);
       const float most = *std::max_element(joint_.begin(), joint_.end());
       float sum = 0;
       for (const float logit : joint_) sum += std::exp(logit - most);
@@ -119,7 +136,7 @@ class PreparedState final : public PreparedPolicy {
 
   void ScoreDevices(const State& state, int group, const Observation& observation, std::span<float> logits) override {
     Encode(state);
-    ScoreJointly(group, observation, logits);
+    ScoreJointly(state, group, observation, logits);
   }
 
   bool ScoreRemovals(const State& state, std::span<float> logits) override {
@@ -144,7 +161,9 @@ class PreparedState final : public PreparedPolicy {
     return true;
   }
 
-  std::unique_ptr<PreparedPolicy> Clone() const override { return std::make_unique<PreparedState>(known_); }
+  std::unique_ptr<PreparedPolicy> Clone() const override {
+    return std::make_unique<PreparedState>(known_, environment_);
+  }
 
  private:
   std::size_t Groups() const { return static_cast<std::size_t>(known_->graph.num_groups); }
@@ -186,23 +205,40 @@ class PreparedState final : public PreparedPolicy {
     network.joint_place.Apply(place_.data(), Devices(), Then::kNothing, joint_place_.data());
   }
 
-  void ScoreJointly(int group, const Observation& devices, std::span<float> logits) {
+  void ScoreJointly(const State& state, int group, const Observation& devices, std::span<float> logits) {
+    completions_.clear();
+    completer_.Append(state, group, devices.choices, completions_);
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const std::size_t at = static_cast<std::size_t>(devices.choices[i]) * kHidden;
+      known_->network->joint_completions.Apply(completions_.data() + i * kCompletions, 1, Then::kNothing,
+                                               joint_completion_.data());
+      for (std::size_t k = 0; k < kHidden; ++k)
+        joint_first_.data()[at + k] = joint_place_.data()[at + k] + joint_completion_.data()[k];
+    }
     const float* embedding = rows_.data() + static_cast<std::size_t>(group) * kWidth;
     known_->network->joint_embed.Apply(embedding, 1, Then::kNothing, joint_shared_.data());
     for (std::size_t i = 0; i < kHidden; ++i) joint_shared_.data()[i] += known_->joint_condition.data()[i];
-    known_->network->joint.Score({devices.choices, devices.features.data(), devices.priors.data(), joint_place_.data(),
-                                  joint_shared_.data(), known_->joint_strengths.data()},
+    known_->network->joint.Score({devices.choices, devices.features.data(), devices.priors.data(), joint_first_.data(),
+                                  joint_shared_.data(), known_->joint_strengths.data(), known_->joint_gains.data()},
                                  logits);
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      for (std::size_t m = 0; m < kCompletions; ++m)
+        logits[i] += known_->completion_strengths.data()[m] * completions_[i * kCompletions + m];
+      logits[i] = BoundedLogit(logits[i]);
+    }
   }
 
   std::shared_ptr<const Known> known_;
+  const Environment& environment_;
+  Completions completer_;
   AttentionPairs pairs_;
   TopoformerEncoder::Workspace workspace_;
   StateFeatures features_;
   LaneArray rows_, from_state_, device_known_, place_between_, place_, from_place_, joint_place_, joint_shared_;
+  LaneArray joint_first_, joint_completion_;
   LaneArray removal_condition_, removal_place_, removal_first_, removal_hidden_;
   Observation devices_;
-  std::vector<float> joint_;
+  std::vector<float> joint_, completions_;
   Assignment last_;  // the state that rows_ are the embeddings of
   bool encoded_ = false;
 };
@@ -216,7 +252,8 @@ class StateTopoformer final : public Policy {
   std::unique_ptr<PreparedPolicy> Prepare(const Environment& environment, double temperature) const override {
     CheckTemperature(temperature);
     CheckGroupsForTopoformer(environment.num_groups());
-    return std::make_unique<PreparedState>(std::make_shared<const Known>(network_, environment, temperature));
+    return std::make_unique<PreparedState>(std::make_shared<const Known>(network_, environment, temperature),
+                                           environment);
   }
 
  private:

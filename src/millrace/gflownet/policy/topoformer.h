@@ -36,9 +36,13 @@
 //   norm(x; n) = n.weight * (x - mean x) / sqrt(variance x + 1e-5) + n.bias
 //
 // The heads of "state" score (group i, device d) jointly. f and priors are those of ObserveDevices for the group.
-//   first   = joint.embed h_i + joint.condition c + joint.place p_d + joint.features f         kHidden
-//   J(i, d) = joint.out relu(joint.hidden relu(first)) + sum_m strength_m prior_m
-//   strength = exp(clamp(joint.strength c, -8, 8))
+// C are the completions of the choice (completions.h), n is the number of groups and T the reward temperature.
+//   first   = joint.embed h_i + joint.condition c + joint.place p_d + joint.features f + joint.completions C   kHidden
+//   J(i, d) = joint.out (gain * relu(joint.hidden relu(first))) + sum_m strength_m prior_m
+//             + n / T sum_m strength_m C_m, here with the strengths of completion.strength: a share of the log reward
+//             of the plans that the choice leads to if rules finish them
+//   gain, strength = exp(clamp(joint.gain c, -8, 8)), exp(clamp(joint.strength c, -8, 8)): what a choice costs counts
+//                    the more, the lower the reward temperature is
 //   device logit = J(i, d)
 //   group logit  = log sum over d of exp J(i, d) + sum_m strength_m prior_m, here with the priors of ObserveGroups and
 //                  the strengths of group.strength

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+
 #include "millrace/errors/errors.h"
 #include "millrace/errors/shown.h"
 #include "millrace/gflownet/environment/graph_features.h"
 #include "millrace/gflownet/environment/observation.h"
+#include "millrace/gflownet/policy/completions.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/policy/state_features.h"
 #include "millrace/gflownet/policy/topoformer.h"
@@ -10,6 +13,8 @@
 
 namespace millrace {
 namespace {
+
+constexpr std::array<double, kCompletions> kCompletionStartStrengths = {0.5, 0.1};
 
 void AddLayer(NetworkLayout& layout, const std::string& layer, int heads) {
   layout.AddNorm(layer + ".norm.0", kWidth);
@@ -42,6 +47,10 @@ void AddStateHeads(NetworkLayout& layout) {
   layout.AddWeight("place.1", kHidden, kHidden, kHidden);
   layout.AddBias("place.1", kHidden);
   layout.AddHead("joint", kDeviceChoiceFeatures, kDeviceChoicePriors, kHidden);
+  layout.AddZeroWeight("joint.gain", kHidden, kCondition);
+  layout.AddWeight("joint.completions", kHidden, kCompletions, kWidth + kCondition + kDeviceChoiceFeatures + kHidden);
+  layout.AddZeroWeight("completion.strength", kCompletions, kCondition);
+  layout.AddBias("completion.strength", kCompletions);
   layout.AddWeight("joint.place", kHidden, kHidden, kWidth + kCondition + kDeviceChoiceFeatures + kHidden);
   layout.AddZeroWeight("group.strength", kGroupPriors, kCondition);
   layout.AddBias("group.strength", kGroupPriors);
@@ -98,6 +107,7 @@ Weights InitialTopoformerWeights(Encodes encodes, Random& random, Backward backw
   weights.metadata["encodes"] = encodes == Encodes::kState ? "state" : "graph";
   StartStrengths(weights, "group", kGroupStartStrengths);
   StartStrengths(weights, encodes == Encodes::kState ? "joint" : "device", kDeviceStartStrengths);
+  if (encodes == Encodes::kState) StartStrengths(weights, "completion", kCompletionStartStrengths);
   return weights;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "millrace/errors/interrupt.h"
@@ -12,6 +13,7 @@
 #include "millrace/gflownet/environment/state.h"
 #include "millrace/gflownet/sampling/choice.h"
 #include "millrace/planning/parallel.h"
+#include "millrace/simulate/timeline.h"
 
 namespace millrace {
 namespace {
@@ -23,7 +25,9 @@ class Walker {
       : policy_(policy.Clone()),
         state_(environment),
         recorded_share_(recorded_share),
-        drawn_(static_cast<std::size_t>(environment.num_groups()), 0) {}
+        drawn_(static_cast<std::size_t>(environment.num_groups()), 0) {
+    if (environment.costed().topology.proxy == Proxy::kContended) simulator_.emplace(environment.costed());
+  }
 
   // Builds a plan.
   template <typename ChooseGroup, typename ChooseDevice>
@@ -90,7 +94,7 @@ class Walker {
 
   Trajectory Finish(Trajectory trajectory) {
     trajectory.assignment = state_.assignment();
-    trajectory.makespan = state_.makespan();
+    trajectory.makespan = simulator_ ? simulator_->Makespan(trajectory.assignment) : state_.makespan();
     for (const Action& action : trajectory.actions) drawn_[static_cast<std::size_t>(action.group)] = 0;
     return trajectory;
   }
@@ -129,7 +133,8 @@ class Walker {
   double recorded_share_;
   Observation observation_;
   std::vector<float> logits_;
-  std::vector<std::uint8_t> drawn_;  // by group: placed by the policy in this walk
+  std::vector<std::uint8_t> drawn_;     // by group: placed by the policy in this walk
+  std::optional<Simulator> simulator_;  // where a state's makespan is an estimate
 };
 
 // Draws choices from the policy.

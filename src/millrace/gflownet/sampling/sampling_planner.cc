@@ -39,30 +39,35 @@ class SamplingPlanner final : public Planner {
       if (samples == 0 || (level > 0 && late(1))) continue;
       const std::unique_ptr<PreparedPolicy> prepared =
           policy_->Prepare(environment, options_.reward_temperatures[static_cast<std::size_t>(level)]);
-      offer(GreedyTrajectory(environment, *prepared).assignment);
+      if (options_.greedy) offer(GreedyTrajectory(environment, *prepared).assignment);
       const Random stream = random.Fork(static_cast<std::uint64_t>(level));
       const double share = static_cast<double>(level + 1) / static_cast<double>(levels);
       const double begin = deadline.Elapsed();
-      for (std::int64_t drawn = 1; drawn < samples && !late(share);) {
+      const auto at = static_cast<std::size_t>(level);
+      const double softmax_temperature =
+          options_.softmax_temperature.Of(costed.num_groups) * (options_.flatter.empty() ? 1 : options_.flatter[at]);
+      const std::int64_t before = options_.greedy ? 1 : 0;
+      for (std::int64_t drawn = before; drawn < samples && !late(share);) {
         std::int64_t count = std::min(samples - drawn, kBatchPerThread * options_.threads);
         if (budget.seconds) {
           // A batch has no more plans than are likely to end in time, judged by those drawn so far. The first batch is
           // small, to see how long a plan takes.
           const double left = *budget.seconds * share - deadline.Elapsed();
-          const auto likely = drawn == 1 ? 1.0 : left / (deadline.Elapsed() - begin) * static_cast<double>(drawn - 1);
+          const auto likely =
+              drawn == before ? 1.0 : left / (deadline.Elapsed() - begin) * static_cast<double>(drawn - before);
           count = std::min(count, std::max<std::int64_t>(options_.threads, std::llround(std::min(likely, 1e9))));
         }
-        Draw(environment, *prepared, static_cast<int>(count), stream, drawn, offer);
+        Draw(environment, *prepared, softmax_temperature, static_cast<int>(count), stream, drawn, offer);
         drawn += count;
       }
     }
   }
 
  private:
-  void Draw(const Environment& environment, const PreparedPolicy& prepared, int count, const Random& stream,
-            std::int64_t first, const Offer& offer) const {
+  void Draw(const Environment& environment, const PreparedPolicy& prepared, double softmax_temperature, int count,
+            const Random& stream, std::int64_t first, const Offer& offer) const {
     SamplerOptions sampling;
-    sampling.softmax_temperature = options_.softmax_temperature.Of(environment.costed().num_groups);
+    sampling.softmax_temperature = softmax_temperature;
     sampling.epsilon = options_.epsilon;
     sampling.threads = options_.threads;
     sampling.first = first;

@@ -14,13 +14,14 @@ namespace millrace {
 struct SamplingPlannerOptions {
   std::vector<double> reward_temperatures = {0.01, 0.04};  // each has an equal share of the samples
   SoftmaxTemperature softmax_temperature;
+  std::vector<double> flatter = {};  // by reward temperature, what the softmax temperature is multiplied by; empty: 1
+  bool greedy = true;                // the first plan at each temperature is that of the most likely choices
   double epsilon = 0;
   int threads = 1;
 };
 
-// Offers budget.samples plans in order of temperature and draw. The first one at each temperature is the plan of the
-// most likely choices. With budget.seconds it stops in time, between batches of plans. Offers are the same at any
-// number of threads.
+// Offers budget.samples plans in order of temperature and draw. With budget.seconds it stops in time, between batches
+// of plans. Offers are the same at any number of threads.
 std::unique_ptr<Planner> MakeSamplingPlanner(PlannerTraits traits, std::shared_ptr<const Policy> policy,
                                              const SamplingPlannerOptions& options);
 

@@ -79,7 +79,8 @@ class WindowResampling final : public Planner {
       const std::size_t level = static_cast<std::size_t>(round) % prepared.size();
       // The policy is prepared when it is first used: on a large graph that costs as much as drawing some plans.
       if (!prepared[level]) prepared[level] = policy_->Prepare(environment, options_.reward_temperatures[level]);
-      sampling.softmax_temperature = options_.softmax_temperature.Of(static_cast<int>(length));
+      sampling.softmax_temperature = options_.softmax_temperature.Of(static_cast<int>(length)) *
+                                     (options_.flatter.empty() ? 1 : options_.flatter[level]);
       const Assignment opened = best.assignment;
       std::vector<Trajectory> drawn =
           RedrawWindows(environment, *prepared[level], opened, windows, sampling, anew, nullptr);

@@ -77,8 +77,11 @@ std::vector<Predicted> GFlowNetLearner::Predict(const std::vector<RecordedSteps>
   auto group = groups.values.begin();
   auto device = devices.values.begin();
   for (std::size_t i = 0; i < recorded.size(); ++i) {
-    const auto group_end = group + static_cast<std::ptrdiff_t>(recorded[i].steps->groups.steps());
-    const auto device_end = device + static_cast<std::ptrdiff_t>(recorded[i].steps->devices.steps());
+    const RecordedSteps& own = recorded[i];
+    const std::size_t group_steps = state.encodes_states ? own.states->taken_ready.size() : own.steps->groups.steps();
+    const std::size_t device_steps = state.encodes_states ? group_steps : own.steps->devices.steps();
+    const auto group_end = group + static_cast<std::ptrdiff_t>(group_steps);
+    const auto device_end = device + static_cast<std::ptrdiff_t>(device_steps);
     all[i].groups.assign(group, group_end);
     all[i].devices.assign(device, device_end);
     if (backward) {

@@ -19,7 +19,8 @@ struct NamedObjective {
 
 constexpr NamedObjective kObjectives[] = {{"log_partition_variance", MakeLogPartitionVariance},
                                           {"trajectory_balance", MakeTrajectoryBalance},
-                                          {"ppo", MakePpo}};
+                                          {"ppo", MakePpo},
+                                          {"exact_flow", MakeExactFlowDivergence}};
 
 std::vector<float> Spread(const ChoiceBatch& batch, const std::vector<double>& by_trajectory, double share) {
   std::vector<float> out(batch.steps());

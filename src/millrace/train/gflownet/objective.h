@@ -25,6 +25,11 @@ struct SampledTrajectories {
   std::vector<double> log_forward;   // under the policy that sampled them
   std::vector<double> log_backward;  // P_B of that policy, or uniform
   const StepBatch* steps = nullptr;  // the recorded ones; not owned
+
+  // Of a batch that the exact flow is known of (exact_batch.h): by choice the probability that it should have, times
+  // how often its state is met, and the entropy of these.
+  std::vector<float> wanted;
+  double wanted_entropy = 0;
 };
 
 // What the network being trained says.
@@ -65,6 +70,7 @@ class Objective {
   virtual int passes() const { return 1; }                    // gradient steps over the same trajectories
   virtual bool wants_log_partition() const { return false; }  // trains an estimate of log Z beside the policy
   virtual bool wants_entropy() const { return false; }
+  virtual bool wants_exact_flow() const { return false; }  // learns from exact batches
 
   // `progress` of the training, 0..1.
   virtual Derivative Differentiate(const SampledTrajectories& sampled, const Predicted& predicted,
@@ -79,6 +85,7 @@ std::unique_ptr<Objective> MakeObjective(std::string_view name, const ObjectiveS
 std::unique_ptr<Objective> MakeLogPartitionVariance(const ObjectiveSettings& settings);
 std::unique_ptr<Objective> MakeTrajectoryBalance(const ObjectiveSettings& settings);
 std::unique_ptr<Objective> MakePpo(const ObjectiveSettings& settings);
+std::unique_ptr<Objective> MakeExactFlowDivergence(const ObjectiveSettings& settings);
 
 // Log-partition variance: the variance of zeta over trajectories and its derivative by each log P_F. A trajectory has
 // `steps` steps, which the normalised derivative is divided by.

@@ -12,8 +12,11 @@ constexpr const char* kRewardNames[] = {"size-scaled", "speedup"};
 void CheckNetwork(const GFlowNetSettings& s) {
   const bool topoformer = s.encoder == "topoformer";
   if (s.backward == "learned" && !topoformer) throw InvalidInput("backward: learned by the encoder topoformer alone");
-  if (topoformer && s.objective != "log_partition_variance") {
-    throw InvalidInput("encoder: topoformer is trained by the objective log_partition_variance alone");
+  if (topoformer && s.objective != "log_partition_variance" && s.objective != "exact_flow") {
+    throw InvalidInput("encoder: topoformer is trained by the objectives log_partition_variance and exact_flow alone");
+  }
+  if (s.objective == "exact_flow" && (!topoformer || s.backward == "learned")) {
+    throw InvalidInput("objective: exact_flow trains the encoder topoformer with the backward policy uniform alone");
   }
   if (s.window_share > 0 && topoformer) throw InvalidInput("window_share: the encoder topoformer learns no windows");
   if (s.window_share > 0 && s.objective == "trajectory_balance") {
@@ -32,6 +35,11 @@ SettingsTable TableOf(GFlowNetSettings& s) {
       {"backward", &s.backward, OneOf({"uniform", "learned"}), "P_B; learned by a topoformer alone"},
       {"reward", &s.reward, OneOf({std::begin(kRewardNames), std::end(kRewardNames)}),
        "log reward times its temperature: groups x (makespan of HEFT / makespan - 1), or speedup - devices"},
+      {"validation", &s.validation, OneOf({"grid", "exactness"}),
+       "what weights are kept by: plans of a fixed grid of problems, or the distance from R / Z on problems with as "
+       "many plans as fewest_plans and most_plans say"},
+      {"prior_scale", &s.prior_scale, Between(1e-6, 1e3),
+       "what the strengths of the heuristic priors that training starts from are multiplied by"},
       {"updates", &s.updates, Between(0, 1e9), "updates in all"},
       {"graphs_per_update", &s.graphs_per_update, Between(1, 1024), "problems of an update"},
       {"trajectories", &s.trajectories, Between(2, 1 << 16), "plans sampled per problem of an update"},
@@ -71,6 +79,7 @@ SettingsTable TableOf(GFlowNetSettings& s) {
                "visits of groups and edges that annealing makes per problem"}},
              table);
   AppendRows(TableOf(s.problems), table);
+  AppendRows(TableOf(s.exact), table);
   AppendRows({{"validate_every", &s.validate_every, Between(1, 1e9), "updates from one validation to the next"},
               {"validation_graphs", &s.validation_graphs, Between(1, 1000), "problems per cell of the validation grid"},
               {"validation_samples", &s.validation_samples, Between(1, 1 << 16),

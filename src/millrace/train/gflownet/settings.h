@@ -7,6 +7,7 @@
 
 #include "millrace/gflownet/environment/reward.h"
 #include "millrace/gflownet/sampling/window.h"
+#include "millrace/train/gflownet/exact_problems.h"
 #include "millrace/train/gflownet/objective.h"
 #include "millrace/train/gflownet/problems.h"
 #include "millrace/train/torch/settings_table.h"
@@ -20,6 +21,8 @@ struct GFlowNetSettings {
   std::string encoder = "mpnn";
   std::string backward = "uniform";
   std::string reward = "size-scaled";
+  std::string validation = "grid";
+  double prior_scale = 1;
   int updates = 20'000;
   int graphs_per_update = 4;
   int trajectories = 32;
@@ -40,6 +43,7 @@ struct GFlowNetSettings {
   double gradient_limit = 1;
   double average_decay = 0.999;
   ObjectiveSettings objective_settings;
+  ExactProblemSettings exact;  // of problems whose flow is worked out
 
   // Demonstrations are annealed plans: the likelihood of trajectories drawn backwards from them is raised.
   double demonstration_weight = 0;

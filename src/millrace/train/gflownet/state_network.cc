@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "millrace/gflownet/environment/observation.h"
+#include "millrace/gflownet/policy/completions.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/policy/state_features.h"
 #include "millrace/gflownet/policy/topoformer.h"
@@ -135,15 +136,20 @@ class StatePass {
   }
 
   void Choose(const torch::Tensor& h, const torch::Tensor& place, const torch::Tensor& condition) {
+    const torch::Tensor completions = Floats(states_.choice_completions, kCompletions, device_);
     const torch::Tensor first =
         Layer("joint.embed", h).index_select(0, Indices(states_.choice_group, device_)) +
         Layer("joint.place", place).index_select(0, Indices(states_.choice_device, device_)) +
         Layer("joint.condition", condition) +
-        Layer("joint.features", Floats(states_.choice_features, kDeviceChoiceFeatures, device_));
+        Layer("joint.features", Floats(states_.choice_features, kDeviceChoiceFeatures, device_)) +
+        Layer("joint.completions", completions);
+    const torch::Tensor gain = torch::exp(torch::clamp(Layer("joint.gain", condition), -8, 8));
     const torch::Tensor joint =
-        Layer("joint.out", torch::relu(Layer("joint.hidden", torch::relu(first)))).squeeze(1) +
+        Layer("joint.out", gain * torch::relu(Layer("joint.hidden", torch::relu(first)))).squeeze(1) +
         (Strengths(parameters_, "joint", condition) * Floats(states_.choice_priors, kDeviceChoicePriors, device_))
-            .sum(1);
+            .sum(1) +
+        (Strengths(parameters_, "completion", condition) * completions).sum(1) *
+            (static_cast<double>(groups_) / problem_.temperature);
     const auto ready = static_cast<std::int64_t>(states_.ready_state.size());
     const torch::Tensor by_ready = LogSumExpBy(Indices(states_.choice_ready, device_), joint, ready);
     const torch::Tensor group_logits =

@@ -7,6 +7,7 @@
 #include "millrace/gflownet/environment/observation.h"
 #include "millrace/gflownet/environment/state.h"
 #include "millrace/gflownet/environment/state_key.h"
+#include "millrace/gflownet/policy/completions.h"
 #include "millrace/gflownet/policy/group_relations.h"
 #include "millrace/gflownet/policy/state_features.h"
 
@@ -46,7 +47,8 @@ void RecordState(const State& state, const GraphFeatures& graph, StateFeatures& 
   }
 }
 
-void RecordChoices(const State& state, Observation& groups, Observation& devices, StateSteps& out) {
+void RecordChoices(const State& state, Completions& completions, Observation& groups, Observation& devices,
+                   StateSteps& out) {
   const Environment& environment = state.environment();
   ObserveGroups(state, groups);
   out.ready_priors.insert(out.ready_priors.end(), groups.priors.begin(), groups.priors.end());
@@ -60,6 +62,7 @@ void RecordChoices(const State& state, Observation& groups, Observation& devices
       out.choice_device.push_back(out.states * environment.num_devices() + device);
     }
     out.choice_features.insert(out.choice_features.end(), devices.features.begin(), devices.features.end());
+    completions.Append(state, group, devices.choices, out.choice_completions);
     out.choice_priors.insert(out.choice_priors.end(), devices.priors.begin(), devices.priors.end());
   }
 }
@@ -109,13 +112,14 @@ StateSteps RecordStates(const Environment& environment, const std::vector<std::v
   State state(environment);
   StateFeatures features;
   Observation groups, devices;
+  Completions completions(environment);
   std::map<StateKey, Recorded> known;
   const auto visit = [&] {
     const auto [entry, first] =
         known.try_emplace(KeyOf(state), Recorded{out.states, out.choice_ready.size(), out.removal_bin.size()});
     if (first) {
       RecordState(state, graph, features, out);
-      if (!state.done()) RecordChoices(state, groups, devices, out);
+      if (!state.done()) RecordChoices(state, completions, groups, devices, out);
       if (removals) RecordRemovals(state, out);
       ++out.states;
     }

@@ -35,6 +35,7 @@ struct StateSteps {
   std::vector<std::int64_t> choice_device;  // state x devices + device
   std::vector<float> choice_features;       // by choice x kDeviceChoiceFeatures
   std::vector<float> choice_priors;         // by choice x kDeviceChoicePriors
+  std::vector<float> choice_completions;    // by choice x kCompletions
   std::vector<std::int64_t> taken_choice;   // by step
 
   // Removable groups, state by state, where asked for: for a learned P_B.

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -22,6 +23,7 @@
 #include "millrace/planning/parallel.h"
 #include "millrace/train/gflownet/batch.h"
 #include "millrace/train/gflownet/demonstrations.h"
+#include "millrace/train/gflownet/exact_batch.h"
 #include "millrace/train/gflownet/learner.h"
 #include "millrace/train/gflownet/update.h"
 
@@ -66,7 +68,11 @@ class GFlowNetTraining final : public TrainingLoop {
                                   .average_decay = settings_.average_decay,
                                   .gradient_limit = settings_.gradient_limit,
                                   .threads = options.torch_threads}),
-        grid_(MakeValidationGrid(settings_.validation_graphs)),
+        grid_(settings_.validation == "grid" ? MakeValidationGrid(settings_.validation_graphs)
+                                             : std::vector<ValidationCell>()),
+        exact_grid_(settings_.validation == "exactness"
+                        ? MakeExactValidation(problems_, settings_.exact, settings_.validation_graphs)
+                        : std::vector<ExactProblem>()),
         observer_(observer) {}
 
   TrainingSummary Run() { return RunToEnd(settings_.updates, settings_.validate_every); }
@@ -80,9 +86,13 @@ class GFlowNetTraining final : public TrainingLoop {
       return *options_.start;
     }
     Random random = random_.Fork(kWeights);
-    if (settings_.encoder != "topoformer") return InitialMessagePassingWeights(random);
-    return InitialTopoformerWeights(Encodes::kState, random,
-                                    settings_.backward == "learned" ? Backward::kLearned : Backward::kUniform);
+    Weights weights =
+        settings_.encoder != "topoformer"
+            ? InitialMessagePassingWeights(random)
+            : InitialTopoformerWeights(Encodes::kState, random,
+                                       settings_.backward == "learned" ? Backward::kLearned : Backward::kUniform);
+    ScalePriors(settings_.prior_scale, weights);
+    return weights;
   }
 
   // Throws InvalidInput where the weights to start from are of another network than the settings.
@@ -106,8 +116,24 @@ class GFlowNetTraining final : public TrainingLoop {
             .removals = settings_.backward == "learned"};
   }
 
+  // The batches of one problem whose flow is worked out, at several temperatures.
+  std::vector<TrajectoryBatch> SampleExactly(Random random) const {
+    const ExactProblem exact = DrawExactProblem(problems_, settings_.exact, random);
+    BatchSettings how = HowToRecord();
+    how.epsilon = settings_.epsilon;
+    std::vector<TrajectoryBatch> batches(static_cast<std::size_t>(settings_.exact.temperatures));
+    const double range = settings_.highest_temperature / settings_.lowest_temperature;
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const double place = (static_cast<double>(i) + random.Uniform()) / static_cast<double>(batches.size());
+      MakeExactBatch(exact.problem->environment(), exact.states, settings_.lowest_temperature * std::pow(range, place),
+                     how, random.Fork(i), batches[i]);
+    }
+    return batches;
+  }
+
   // The batches of one problem, sampled from the policy.
   std::vector<TrajectoryBatch> Sample(const Policy& policy, Random random) const {
+    if (objective_->wants_exact_flow()) return SampleExactly(random);
     const bool in_windows = settings_.window_share > 0 && random.Uniform() < settings_.window_share;
     const std::unique_ptr<Problem> problem =
         in_windows ? problems_.Draw(settings_.most_window_ops, random) : problems_.Draw(random);
@@ -217,14 +243,27 @@ class GFlowNetTraining final : public TrainingLoop {
   }
 
   double Validate(const Weights& average) override {
+    if (settings_.validation == "exactness") return ValidateExactness(average);
     scores_ = millrace::Validate(*MakeLearnedPolicy(average), grid_, settings_.validation_temperatures,
                                  settings_.validation_samples, options_.threads);
     return Overall(scores_).resampled;
   }
 
+  double ValidateExactness(const Weights& average) {
+    exactness_ = ScoreExactness(*MakeLearnedPolicy(average), exact_grid_, settings_.validation_temperatures,
+                                RewardFormNamed(settings_.reward), options_.threads);
+    double sum = 0;
+    for (const ExactnessScore& score : exactness_) sum += score.mean;
+    return 1 - sum / static_cast<double>(exactness_.size());
+  }
+
   void ReportValidation(bool kept) override {
     report_.update = state().update;
     report_.seconds = Seconds();
+    if (settings_.validation == "exactness") {
+      observer_.OnExactness(report_, exactness_, kept);
+      return;
+    }
     observer_.OnValidation(report_, scores_, kept);
   }
 
@@ -233,6 +272,8 @@ class GFlowNetTraining final : public TrainingLoop {
     metadata["lowest_temperature"] = fmt::format("{}", settings_.lowest_temperature);
     metadata["highest_temperature"] = fmt::format("{}", settings_.highest_temperature);
     metadata.erase("reward");
+    metadata.erase("prior_scale");
+    if (settings_.prior_scale != 1) metadata["prior_scale"] = fmt::format("{}", settings_.prior_scale);
     if (RewardFormNamed(settings_.reward) != RewardForm::kSizeScaled) metadata["reward"] = settings_.reward;
   }
 
@@ -244,9 +285,11 @@ class GFlowNetTraining final : public TrainingLoop {
   DemonstrationPool demonstrations_;
   GFlowNetLearner learner_;
   std::vector<ValidationCell> grid_;
+  std::vector<ExactProblem> exact_grid_;
   GFlowNetObserver& observer_;
   GFlowNetReport report_;
   std::vector<ValidationScore> scores_;  // of the last validation
+  std::vector<ExactnessScore> exactness_;
   double rollout_seconds_ = 0;
   double learner_seconds_ = 0;
   std::int64_t updates_here_ = 0;

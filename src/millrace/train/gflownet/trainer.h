@@ -34,14 +34,15 @@ class GFlowNetObserver {
   virtual ~GFlowNetObserver() = default;
   virtual void OnUpdate(const GFlowNetReport& report) = 0;
   virtual void OnValidation(const GFlowNetReport& report, const std::vector<ValidationScore>& scores, bool kept) = 0;
+  virtual void OnExactness(const GFlowNetReport& report, const std::vector<ExactnessScore>& scores, bool kept) = 0;
 };
 
 extern const CheckpointKind kGFlowNetCheckpoint;
 
-// Trains to the end and writes the output, and checkpoints on the way. The best score is ValidationScore::resampled over all
-// cells. `resume`: goes on from there, with its settings and seed. Without a time limit the result is a function of
-// settings, seed, start and graphs alone, however often the training was stopped and resumed and at any number of
-// rollout threads.
+// Trains to the end and writes the output, and checkpoints on the way. The best score is ValidationScore::resampled
+// over all cells, or where settings validate exactness 1 - the mean of ExactnessScore::mean. `resume`: goes on from
+// there, with its settings and seed. Without a time limit the result is a function of settings, seed, start and graphs
+// alone, however often the training was stopped and resumed and at any number of rollout threads.
 //
 // Throws InvalidInput for settings out of range, weights to start from of another network, and graphs that are not
 // those of `resume`. On Interrupted, or WorkFailed for weights or a gradient that are not finite, the last good
