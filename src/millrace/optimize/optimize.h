@@ -18,6 +18,7 @@
 #include "millrace/optimize/transfer_guess.h"
 #include "millrace/planning/objective.h"
 #include "millrace/planning/registry.h"
+#include "millrace/target/measurement.h"
 #include "millrace/target/target.h"
 
 // The main job, end to end: price the graph, propose many plans, keep a few that are good and different, measure those

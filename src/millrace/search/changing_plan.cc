@@ -12,8 +12,8 @@ ChangingPlan::ChangingPlan(const CostedGraph& costed)
       position_(Index(costed.num_groups)),
       first_on_(Index(costed.topology.num_units)),
       last_on_(Index(costed.topology.num_units)),
-      forced_(Index(costed.num_groups)),
-      first_(costed.num_groups) {
+      first_(costed.num_groups),
+      forced_(Index(costed.num_groups)) {
   const Topology& topology = costed.topology;
   for (int device = 0; device < topology.num_devices; ++device) {
     most_units_ = std::max(most_units_, Index(topology.UnitsOf(device)));

@@ -24,7 +24,7 @@ using Row = std::vector<std::int64_t>;
 
 // All states, each before those it leads to, and their choices. State s has the group choices [first_group[s],
 // first_group[s + 1]), group choice c the device choices [first_device[c], first_device[c + 1]).
-struct StateGraph {
+struct SightGraph {
   std::vector<std::size_t> first_group{0}, first_device{0};
   std::vector<std::size_t> group_logit, device_logit;  // by choice
   std::vector<std::size_t> next;                       // by device choice: a state
@@ -72,8 +72,8 @@ class Sights {
   std::map<Row, std::size_t> known_;
 };
 
-StateGraph MakeStateGraph(const Environment& environment, const FeatureFitOptions& options) {
-  StateGraph graph;
+SightGraph MakeSightGraph(const Environment& environment, const FeatureFitOptions& options) {
+  SightGraph graph;
   Sights sights(MakeGraphFeatures(environment), options.alike);
   std::vector<State> layer(1, State(environment));
   std::size_t first = 0;  // number of the layer's first state
@@ -123,7 +123,7 @@ void Softmax(const std::vector<double>& logits, const std::vector<std::size_t>& 
 // The table's probabilities of plans, and their gradients by its logits.
 class LogitTable {
  public:
-  explicit LogitTable(const StateGraph& graph)
+  explicit LogitTable(const SightGraph& graph)
       : graph_(graph),
         group_shares_(graph.group_logit.size()),
         device_shares_(graph.next.size()),
@@ -170,7 +170,7 @@ class LogitTable {
   }
 
  private:
-  const StateGraph& graph_;
+  const SightGraph& graph_;
   std::vector<double> group_shares_, device_shares_;
   std::vector<double> reached_;  // by state: its probability
   std::vector<double> worth_;    // by state: mean derivative of what it leads to
@@ -200,7 +200,7 @@ class Descent {
   int made_ = 0;
 };
 
-std::vector<double> Wanted(const Environment& environment, const StateGraph& graph, double temperature) {
+std::vector<double> Wanted(const Environment& environment, const SightGraph& graph, double temperature) {
   std::vector<double> wanted;
   wanted.reserve(graph.makespans.size());
   for (const double makespan : graph.makespans) wanted.push_back(LogReward(environment, makespan, temperature));
@@ -214,7 +214,7 @@ std::vector<double> Wanted(const Environment& environment, const StateGraph& gra
 }  // namespace
 
 FeatureFit FitFeatures(const Environment& environment, double temperature, const FeatureFitOptions& options) {
-  const StateGraph graph = MakeStateGraph(environment, options);
+  const SightGraph graph = MakeSightGraph(environment, options);
   const std::vector<double> wanted = Wanted(environment, graph, temperature);
   LogitTable table(graph);
   FeatureFit fit;
