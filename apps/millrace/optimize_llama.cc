@@ -63,6 +63,7 @@ Json ContenderJson(const LlamaResult& result, const LlamaContender& contender, c
             {"stages", stages},
             {"devices", contender.words.devices},
             {"tensor_split", contender.words.tensor_split}};
+  if (contender.over_memory) json["over_memory"] = true;
   if (!contender.failure.empty()) json["failure"] = contender.failure;
   return json;
 }
@@ -132,7 +133,9 @@ void PrintContenders(const LlamaResult& result, const SplitUse& use) {
     const bool failed = !contender.failure.empty();
     Print("  {:<16}{:>12}{:>12}{:>11.2f}{:>11.2f}  {}\n", contender.method,
           contender.split.empty() ? "?" : ReadableSeconds(contender.predicted.request),
-          contender.target_seconds ? ReadableSeconds(*contender.target_seconds) : "failed",
+          contender.over_memory      ? "over memory"
+          : contender.target_seconds ? ReadableSeconds(*contender.target_seconds)
+                                     : "failed",
           TokensPerSecond(contender.token_seconds), PromptRate(contender, use),
           failed                    ? contender.failure
           : contender.split.empty() ? "as llama.cpp likes"
@@ -155,7 +158,7 @@ void PrintResult(const LlamaResult& result, const SplitUse& use) {
   const LlamaContender& best = result.contenders[result.best];
   Print("\n  best: {}, {}", best.method, ReadableSeconds(*best.target_seconds));
   const LlamaContender& own = result.contenders.front();
-  if (result.best != 0 && own.target_seconds)
+  if (result.best != 0 && own.target_seconds && !own.over_memory)
     Print(", {:.2f} x llama.cpp's default", *own.target_seconds / *best.target_seconds);
   Print("\n");
   if (result.one_machine_is_faster) {

@@ -164,7 +164,7 @@ TEST_F(OptimizeLlamaTest, IsNeverBehindTheObviousSplits) {
     spec_["noise"] = 0.02;
     const LlamaResult result = Optimize();
     for (const LlamaContender& contender : result.contenders) {
-      if (contender.target_seconds)
+      if (contender.target_seconds && !contender.over_memory)
         EXPECT_LE(*result.contenders[result.best].target_seconds, *contender.target_seconds) << ratio;
     }
   }
@@ -199,6 +199,18 @@ TEST_F(OptimizeLlamaTest, KeepsToTheMemoryThatIsGiven) {
   EXPECT_EQ(Optimize().problem.hosts[1].memory_bytes, static_cast<double>(MemoryFor(4.5)));
   options_.memory_bytes = {1e12};
   EXPECT_THROW(Optimize(), InvalidInput);
+}
+
+TEST_F(OptimizeLlamaTest, NeverTakesADefaultThatIsOverTheMemoryGiven) {
+  AddHost(0.004, 0.02);
+  AddHost(0.001, 0.01);
+  options_.memory_bytes = {1e12, static_cast<double>(MemoryFor(4.5))};
+  const LlamaResult result = Optimize();
+  const LlamaContender& own = Named(result, "default");
+  const LlamaContender& best = result.contenders[result.best];
+  EXPECT_TRUE(own.over_memory);
+  EXPECT_LT(*own.target_seconds, *best.target_seconds) << "it would win";
+  EXPECT_TRUE(Fits(result.problem, best.split));
 }
 
 TEST_F(OptimizeLlamaTest, TriesAFailedRunOnceMore) {

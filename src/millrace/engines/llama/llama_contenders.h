@@ -20,6 +20,7 @@ struct LlamaContender {
   std::vector<double> token_seconds, prompt_seconds;  // one of each a round
   std::optional<double> target_seconds;               // median of the request; nothing where it failed
   std::string failure;
+  bool over_memory = false;  // it ran, but takes more than it may; it cannot win
 };
 
 // The baselines, as far as they fit: llama.cpp's own split, one by the hosts' speeds in the order they were given, the

@@ -217,7 +217,10 @@ class Session {
     AskDefault(own);
     std::vector<LlamaContender> contenders = MakeContenders(result_.problem, result_.devices, options_.top_k);
     contenders.front() = own;
-    if (!own.split.empty()) contenders.front().predicted = TimesOf(result_.problem, own.split);
+    if (!own.split.empty()) {
+      contenders.front().predicted = TimesOf(result_.problem, own.split);
+      contenders.front().over_memory = !Fits(result_.problem, own.split);
+    }
     std::set<std::size_t> seen = {0};
     const int total = static_cast<int>(contenders.size()) * options_.rounds;
     for (int round = 0; round < options_.rounds; ++round) {
@@ -267,12 +270,17 @@ class Session {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
       const LlamaContender& contender = contenders[i];
       if (!contender.target_seconds) continue;
-      if (!best || *contender.target_seconds < *contenders[*best].target_seconds) best = i;
+      if (!contender.over_memory && (!best || *contender.target_seconds < *contenders[*best].target_seconds)) best = i;
       if (contender.split.empty()) continue;
       predicted.push_back(contender.predicted.request);
       measured.push_back(*contender.target_seconds);
     }
-    if (!best) throw WorkFailed("every split failed; the first: " + contenders.front().failure);
+    if (!best) {
+      const auto failed = std::find_if(contenders.begin(), contenders.end(),
+                                       [](const LlamaContender& contender) { return !contender.failure.empty(); });
+      throw WorkFailed("every split that fits failed" +
+                       (failed == contenders.end() ? "" : "; the first: " + failed->failure));
+    }
     const double correlation = RankCorrelation(predicted, measured);
     if (std::isfinite(correlation)) result_.proxy_rank_correlation = correlation;
     result_.best = *best;
