@@ -20,11 +20,11 @@ namespace s4u = simgrid::s4u;
 // Plain max-min fair sharing of links (CM02, Casanova and Marchal, "A Network Model for Simulation of Grid
 // Application", 2002) without the factors that fit the default model to TCP: a machine file states what a transfer
 // takes. Amounts are counted far below the smallest that matters.
-constexpr std::array kSettings = {"--cfg=network/model:CM02",         "--cfg=network/bandwidth-factor:1",
-                                  "--cfg=network/latency-factor:1",   "--cfg=network/weight-S:0",
-                                  "--cfg=network/TCP-gamma:0",        "--cfg=network/crosstraffic:0",
-                                  "--cfg=precision/work-amount:1e-9", "--cfg=precision/timing:1e-9",
-                                  "--log=root.thresh:critical",       "--log=root.app:file:/dev/null"};
+constexpr std::array kSettings = {"--cfg=network/model:CM02",       "--cfg=network/bandwidth-factor:1",
+                                  "--cfg=network/latency-factor:1", "--cfg=network/weight-S:0",
+                                  "--cfg=network/TCP-gamma:0",      "--cfg=network/crosstraffic:0",
+                                  "--cfg=maxmin/precision:1e-9",    "--cfg=surf/precision:1e-9",
+                                  "--log=root.thresh:critical",     "--log=root.app:file:/dev/null"};
 
 // So that amounts of computing, too, are large beside the precision.
 constexpr double kFlopsInATime = 1e9;
