@@ -151,9 +151,8 @@ TEST(Steering, IsKeptByThePlanThatItWasTakenFromAndCanBeAskedForByItsGroups) {
     const ComputationGraph graph = testing::RandomGraph(random);
     const Machine machine = testing::RandomMachine(random);
     const Plan plan = testing::RandomPlan(random, graph, machine, testing::RandomGroups(random, graph));
-    const Steering steering = testing::RandomSteering(random, plan, graph.num_ops());
+    const Steering steering = testing::RandomSteering(random, plan, *MakeAnalyticCostModel(graph, machine), machine);
     EXPECT_TRUE(Keeps(steering, plan));
-    CheckSteering(*MakeAnalyticCostModel(graph, machine), machine, steering);
     const auto model = MakeSteeredCostModel(MakeAnalyticCostModel(graph, machine), steering);
     const CostedGraph costed = MakeCostedGraph(*model, UnfusedGroups(*model));
     Plan unfused{costed.groups, {}, {}};

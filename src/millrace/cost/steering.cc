@@ -20,22 +20,37 @@ namespace {
 class SteeredCostModel final : public CostModel {
  public:
   SteeredCostModel(std::unique_ptr<CostModel> base, Steering steering)
-      : base_(std::move(base)), steering_(std::move(steering)) {}
+      : base_(std::move(base)), steering_(std::move(steering)) {
+    for (const std::vector<OpId>& group : steering_.kept) {
+      if (group.size() < 2) continue;
+      for (const OpId op : group) kept_.emplace(op, &group);
+    }
+  }
 
   double GroupSeconds(std::span<const OpId> ops, int device) const override {
     const bool elsewhere = std::any_of(ops.begin(), ops.end(), [this, device](OpId op) {
       const std::int32_t pinned = steering_.DeviceOf(op);
       return pinned >= 0 && pinned != device;
     });
-    return elsewhere ? kCannotRun : base_->GroupSeconds(ops, device);
+    if (elsewhere) return kCannotRun;
+    const double seconds = base_->GroupSeconds(ops, device);
+    return seconds == kCannotRun && ops.size() == 1 ? ShareOfKept(ops.front(), device) : seconds;
   }
   const Topology& topology() const override { return base_->topology(); }
   const ComputationGraph& graph() const override { return base_->graph(); }
   const Steering* steering() const override { return &steering_; }
 
  private:
+  // An op of a kept group never runs alone. Where it could not, as times of it alone may say, it counts as a part.
+  double ShareOfKept(OpId op, int device) const {
+    const auto group = kept_.find(op);
+    if (group == kept_.end()) return kCannotRun;
+    return base_->GroupSeconds(*group->second, device) / static_cast<double>(group->second->size());
+  }
+
   std::unique_ptr<CostModel> base_;
   Steering steering_;
+  std::unordered_map<OpId, const std::vector<OpId>*> kept_;  // of the groups that are more than an op
 };
 
 // Ops that must share a device, because they say so or because a kept group joins them, as sets by their lowest op.
@@ -105,9 +120,15 @@ void CheckSteering(const CostModel& model, const Machine& machine, const Steerin
                                      device_name(device)));
     }
   }
+  std::vector<char> kept(static_cast<std::size_t>(graph.num_ops()), 0);
+  for (const std::vector<OpId>& group : steering.kept) {
+    for (const OpId op : group) kept[static_cast<std::size_t>(op)] = 1;
+  }
   for (OpId op = 0; op < graph.num_ops(); ++op) {
     const OpId holder = pinned[static_cast<std::size_t>(tied.Root(op))];
-    if (holder < 0 || model.GroupSeconds(std::span(&op, 1), steering.DeviceOf(holder)) != kCannotRun) continue;
+    if (holder < 0 || kept[static_cast<std::size_t>(op)] != 0 ||
+        model.GroupSeconds(std::span(&op, 1), steering.DeviceOf(holder)) != kCannotRun)
+      continue;
     const std::string device = device_name(steering.DeviceOf(holder));
     if (holder == op)
       throw InvalidInput(fmt::format("{} is held to {} and cannot run there", NameOf(graph, op), device));
