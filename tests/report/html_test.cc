@@ -7,6 +7,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/machine/preset.h"
+#include "millrace/report/scatter.h"
 #include "millrace/workloads/random_graph.h"
 #include "tests/report/browser.h"
 #include "tests/report/sample_result.h"
@@ -215,6 +216,18 @@ TEST(ReportHtml, StaysSmallHoweverLargeThePlanIs) {
   const std::string page = ReportHtml(result);
   EXPECT_LT(page.size(), 2'000'000U);
   EXPECT_THAT(page, HasSubstr("id=\"data-plan-0\""));
+}
+
+TEST(ScatterSvg, IsLogarithmicWhereAnOutlierWouldPressTheOthersTogether) {
+  std::vector<Candidate> candidates(5);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    candidates[i].plan.placement = {static_cast<int>(i)};
+    candidates[i].proxy_seconds = 1 + 0.1 * static_cast<double>(i);
+    candidates[i].target_seconds = candidates[i].proxy_seconds;
+  }
+  EXPECT_THAT(ScatterSvg(candidates, candidates[0]), Not(HasSubstr("logarithmic")));
+  candidates.back().target_seconds = 100;
+  EXPECT_THAT(ScatterSvg(candidates, candidates[0]), HasSubstr("measured (logarithmic)"));
 }
 
 TEST(ReportHtml, NamesOneWinnerEverywhereAndKeepsTheChallenger) {

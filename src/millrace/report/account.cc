@@ -162,6 +162,10 @@ std::vector<PlanAccount> AccountsOf(const OptimizeResult& result) {
   return accounts;
 }
 
+std::string MethodBeside(const PlanAccount& account) {
+  return account.candidate->method == account.name ? "" : account.candidate->method + ", ";
+}
+
 std::string TypesOf(const ComputationGraph& graph, const std::vector<OpId>& group) {
   std::vector<std::string> types;
   for (const OpId op : group) {

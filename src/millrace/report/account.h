@@ -57,6 +57,9 @@ PlanAccount AsMeasured(const ComputationGraph& graph, const PlanAccount& predict
 // proxy all the same. The result must outlive them.
 std::vector<PlanAccount> AccountsOf(const OptimizeResult& result);
 
+// What stands between a plan's name and the rest of its title: "anneal, ", or nothing where the plan is called so.
+std::string MethodBeside(const PlanAccount& account);
+
 // "Conv + Relu": the distinct op types of a group in order.
 std::string TypesOf(const ComputationGraph& graph, const std::vector<OpId>& group);
 

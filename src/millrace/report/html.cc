@@ -199,7 +199,8 @@ class Page {
     };
     const auto interval = [this](const std::pair<double, double>& ratio) {
       if (ratio.second <= 0 || result_.target_indifferent) return std::string("-");
-      return ReadableNumber(ratio.first, 2) + " to " + ReadableNumber(ratio.second, 2);
+      const std::string low = ReadableNumber(ratio.first, 2), high = ReadableNumber(ratio.second, 2);
+      return low == high ? low : low + " to " + high;
     };
     row("best", result_.best.method, result_.best, "1", accounts_[0]);
     for (std::size_t i = 0; i < result_.baselines.size(); ++i) {

@@ -33,8 +33,8 @@ class Lanes {
         seconds_(seconds) {}
 
   void AddPlan(const PlanAccount& account) {
-    Put("<div class=\"gantt-plan\" data-plan=\"{0}\"><h3>{0} <span class=\"quiet\">{1}, {2}, {3}</span></h3>",
-        HtmlText(account.name), HtmlText(account.candidate->method), ReadableSeconds(account.timeline.makespan),
+    Put("<div class=\"gantt-plan\" data-plan=\"{0}\"><h3>{0} <span class=\"quiet\">{1}{2}, {3}</span></h3>",
+        HtmlText(account.name), HtmlText(MethodBeside(account)), ReadableSeconds(account.timeline.makespan),
         HtmlText(account.shown));
     const std::vector<std::vector<int>> rows = GroupsByUnit(account);
     const bool one_by_one = account.candidate->plan.groups.size() <= kGroupsOneByOne;

@@ -43,8 +43,8 @@ std::string UnitBar(const std::string& name, const UnitTime& time, double makesp
 }
 
 std::string AccountTitle(const PlanAccount& account) {
-  return fmt::format("{} <span class=\"quiet\">{}, {}</span>", HtmlText(account.name),
-                     HtmlText(account.candidate->method), HtmlText(account.shown));
+  return fmt::format("{} <span class=\"quiet\">{}{}</span>", HtmlText(account.name), HtmlText(MethodBeside(account)),
+                     HtmlText(account.shown));
 }
 
 std::string UnitsHtml(const Machine& machine, const PlanAccount& account, double longest) {
@@ -71,7 +71,7 @@ std::string UnitsHtml(const Machine& machine, const PlanAccount& account, double
 std::string PlacedHtml(const Machine& machine, const PlanAccount& account) {
   const Topology& topology = account.costed.topology;
   std::string html = TableBegin(account.name + ": what is on which device", {"device", "kind"},
-                                {"groups", "busy", "of the time", "received", "peak memory", "of"});
+                                {"groups", "busy", "of the time", "received", "peak memory", "memory size"});
   for (std::size_t d = 0; d < machine.devices.size(); ++d) {
     const Device& device = machine.devices[d];
     const auto memory = static_cast<std::size_t>(topology.memory_of[d]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/report/result_json.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "millrace/plan/hash.h"
@@ -17,7 +18,7 @@ Json TimelineJson(const Timeline& timeline) { return {{"start", timeline.start},
 
 // Of a ratio that is known.
 Json RatioJson(const std::pair<double, double>& ratio) {
-  return ratio.second > 0 ? Json{ratio.first, ratio.second} : Json(nullptr);
+  return ratio.second > 0 && std::isfinite(ratio.second) ? Json{ratio.first, ratio.second} : Json(nullptr);
 }
 
 // What the objective is about, with its unit.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "millrace/report/axis.h"
 #include "millrace/report/html_text.h"
@@ -16,18 +15,24 @@ namespace {
 constexpr double kLeft = 72, kBottom = 48, kTop = 10, kRight = 24;
 constexpr double kWidth = 480, kHeight = 400;
 
-// From here on the slowest leaves too little room for the others.
-constexpr double kOutlier = 5;
+// What the points of one axis are, in order.
+class Range {
+ public:
+  void Add(double number) { numbers_.insert(std::upper_bound(numbers_.begin(), numbers_.end(), number), number); }
 
-struct Range {
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0;
+  double low() const { return numbers_.empty() ? 0 : numbers_.front(); }
+  double high() const { return numbers_.empty() ? 0 : numbers_.back(); }
 
-  void Add(double number) {
-    low = std::min(low, number);
-    high = std::max(high, number);
+  // Do most lie so near to the lowest that the highest leaves no room to tell them apart?
+  bool IsSquashed() const {
+    constexpr double kFar = 2;
+    constexpr double kNear = 0.2;
+    if (high() <= kFar * low()) return false;
+    return numbers_[numbers_.size() / 2] - low() < kNear * (high() - low());
   }
-  bool HasOutlier() const { return low > 0 && high > kOutlier * low; }
+
+ private:
+  std::vector<double> numbers_;
 };
 
 std::string Ticks(const Axis& x, const Axis& y) {
@@ -56,10 +61,10 @@ std::string ScatterSvg(const std::vector<Candidate>& candidates, const Candidate
     proxy.Add(candidate.proxy_seconds);
     target.Add(*candidate.target_seconds);
   }
-  if (proxy.high <= 0 || target.high <= 0) return "<p>No candidate has both a predicted and a measured time.</p>";
-  const bool logarithmic = (proxy.HasOutlier() || target.HasOutlier()) && proxy.low > 0 && target.low > 0;
-  const Axis x = AxisAround(proxy.low, proxy.high, kLeft, kWidth - kRight, logarithmic);
-  const Axis y = AxisAround(target.low, target.high, kHeight - kBottom, kTop, logarithmic);
+  if (proxy.high() <= 0 || target.high() <= 0) return "<p>No candidate has both a predicted and a measured time.</p>";
+  const bool logarithmic = (proxy.IsSquashed() || target.IsSquashed()) && proxy.low() > 0 && target.low() > 0;
+  const Axis x = AxisAround(proxy.low(), proxy.high(), kLeft, kWidth - kRight, logarithmic);
+  const Axis y = AxisAround(target.low(), target.high(), kHeight - kBottom, kTop, logarithmic);
   std::string marks = Ticks(x, y);
   const double low = std::max(x.low, y.low), high = std::min(x.high, y.high);
   if (low < high) {

@@ -23,9 +23,9 @@ p{margin:4px 0 12px;max-width:82ch}.quiet{color:var(--quiet);font-weight:400}
 .facts b{display:block;font-size:19px;font-weight:600}.facts span{color:var(--quiet);font-size:13px}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}caption{text-align:left;color:var(--quiet);font-size:13px;padding:2px 10px 4px}
 th{white-space:nowrap;font-weight:500;color:var(--quiet);text-align:right;border-bottom:1px solid var(--line);padding:4px 10px;font-size:13px}
-td,tbody th{text-align:right;padding:5px 10px;border-bottom:1px solid var(--line);white-space:nowrap}tbody th{color:var(--ink);font-size:inherit}
+td,tbody th{text-align:right;padding:5px 10px;border-bottom:1px solid var(--line);white-space:nowrap}tbody th{color:var(--ink);font-size:inherit;white-space:normal;min-width:6em}
 th:first-child,td:first-child,.text{text-align:left}td.text{white-space:normal;min-width:9em}tr:last-child td,tbody tr:last-child th{border-bottom:0}tr.best td,tr.best th{font-weight:650}
-.scroll{max-height:520px;overflow:auto}.warning{border-left:3px solid var(--t1);padding:2px 0 2px 12px}
+.scroll{max-height:520px;overflow:auto}.warning{border-left:3px solid var(--t1);padding:2px 0 2px 12px;margin-top:12px}
 svg{display:block;width:100%;height:auto;font:14px system-ui,"DejaVu Sans",sans-serif}
 svg text{fill:var(--ink)}svg .tick{fill:var(--quiet);text-anchor:middle;font-size:13px}svg .tick.left{text-anchor:end;dominant-baseline:middle}svg .axis{text-anchor:middle;fill:var(--quiet)}
 .grid{stroke:var(--line);stroke-width:1}.scatter{max-width:620px}.agree{stroke:var(--quiet);stroke-dasharray:5 4}
@@ -40,7 +40,7 @@ svg text{fill:var(--ink)}svg .tick{fill:var(--quiet);text-anchor:middle;font-siz
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .tools{display:flex;flex-wrap:wrap;gap:8px 16px;align-items:center;margin-bottom:8px;font-size:14px}label.tick{white-space:nowrap}
 button,select,input{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:6px;padding:4px 9px;max-width:100%}
-button{cursor:pointer}button:hover{border-color:var(--accent)}.buttons{display:flex;gap:5px}.buttons button{min-width:34px;padding:4px 8px}
+select{max-width:280px}button{cursor:pointer}button:hover{border-color:var(--accent)}.buttons{display:flex;gap:5px}.buttons button{min-width:34px;padding:4px 8px}
 button.to{border:0;padding:0;background:none;color:var(--accent);text-decoration:underline;text-align:left}
 input[type=checkbox]{accent-color:var(--accent)}#filter{width:min(340px,100%);margin:0 10px 10px 0}
 #details{border-top:1px solid var(--line);margin-top:12px;padding-top:4px;min-height:64px}#details table{width:auto}#details h3{font-size:15px;margin:8px 0 4px}

@@ -7,7 +7,7 @@ const char* const kViewDrawingScript = R"js(
 // ---- what is shown
 const view = {from: 0, to: 1, first: 0, second: -1, transfers: true, path: true, memory: false, plan: 0, group: -1};
 let blocks = [];
-const kRow = 26, kBar = 22, kMemory = 40, kAxis = 22, kMostTransfers = 4000;
+const kRow = 26, kBar = 22, kMemory = 40, kAxis = 22, kMostTransfers = 4000, kMostCritical = 200;
 let colours = {};
 const longest = () => Math.max(1e-12, ...blocks.map((block) => block.plan.makespan));
 
@@ -37,7 +37,7 @@ class Block {
     this.plan = plan;
     this.note = make("span", {className: "note quiet"});
     const title = make("h3", {}, plan.name + " ", make("span", {className: "quiet",
-      textContent: plan.method + ", " + seconds(plan.makespan) + ", " + plan.shown}), " ", this.note);
+      textContent: (plan.method === plan.name ? "" : plan.method + ", ") + seconds(plan.makespan) + ", " + plan.shown}), " ", this.note);
     this.canvas = make("canvas");
     this.canvas.setAttribute("aria-hidden", "true");
     this.area = make("div", {className: "area", tabIndex: 0}, this.canvas);
@@ -163,19 +163,21 @@ class Block {
     const pen = this.pen, plan = this.plan;
     const seen = plan.transfers.filter((transfer) => transfer.end > view.from && transfer.begin < view.to);
     const all = view.transfers && seen.length <= kMostTransfers;
+    const critical = view.path && seen.filter((transfer) => transfer.onPath).length <= kMostCritical;
     this.note.textContent = view.transfers && !all ?
       "(" + seen.length.toLocaleString("en") + " transfers in view: zoom in to see each)" : "";
     const middle = (device) => {
       const units = base.devices[device].units;
       return units.reduce((sum, unit) => sum + unit, 0) / units.length * kRow + kBar / 2;
     };
-    for (const critical of [false, true]) {
-      pen.strokeStyle = critical ? colours.critical : colours.transfer;
-      pen.lineWidth = critical ? 2 : 1;
-      pen.globalAlpha = critical ? 1 : seen.length > 300 ? 0.35 : 0.75;
+    for (const onPath of [false, true]) {
+      if (!(onPath ? critical : all)) continue;
+      pen.strokeStyle = onPath ? colours.critical : colours.transfer;
+      pen.lineWidth = onPath ? 2 : 1;
+      pen.globalAlpha = onPath ? 1 : seen.length > 300 ? 0.35 : 0.75;
       pen.beginPath();
       for (const transfer of seen) {
-        if (transfer.onPath && view.path ? !critical : critical || !all) continue;
+        if ((critical && transfer.onPath) !== onPath) continue;
         pen.moveTo(this.x(transfer.begin), middle(plan.device[transfer.from]));
         pen.lineTo(this.x(transfer.end), middle(transfer.to));
       }
