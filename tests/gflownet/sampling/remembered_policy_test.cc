@@ -13,9 +13,9 @@ namespace millrace {
 namespace {
 
 // Counts how often it is asked about each state, and leans on what it is shown.
-class CountingPolicy final : public PreparedPolicy {
+class AskedPolicy final : public PreparedPolicy {
  public:
-  explicit CountingPolicy(std::map<StateKey, int>& asked) : asked_(asked) {}
+  explicit AskedPolicy(std::map<StateKey, int>& asked) : asked_(asked) {}
 
   void ScoreGroups(const State& state, const Observation& observation, std::span<float> logits) override {
     ++asked_[KeyOf(state)];
@@ -26,7 +26,7 @@ class CountingPolicy final : public PreparedPolicy {
     for (std::size_t i = 0; i < logits.size(); ++i)
       logits[i] = 2 * RowAt<DeviceChoiceFeature>(observation.features, i)[DeviceChoiceFeature::kFinish];
   }
-  std::unique_ptr<PreparedPolicy> Clone() const override { return std::make_unique<CountingPolicy>(asked_); }
+  std::unique_ptr<PreparedPolicy> Clone() const override { return std::make_unique<AskedPolicy>(asked_); }
 
  private:
   std::map<StateKey, int>& asked_;
@@ -38,7 +38,7 @@ TEST(RememberedPolicy, AnswersAsThePolicyDoesAndAsksItOnceAboutAState) {
     Random random(seed);
     const testing::EnvironmentProblem problem(random, {});
     std::map<StateKey, int> asked, asked_by_memory;
-    const CountingPolicy policy(asked), behind_memory(asked_by_memory);
+    const AskedPolicy policy(asked), behind_memory(asked_by_memory);
     const auto plain = SampleTrajectories(problem.environment, policy, 20, {}, Random(1), nullptr);
     const auto remembered =
         SampleTrajectories(problem.environment, *Remembering(behind_memory), 20, {}, Random(1), nullptr);
