@@ -22,11 +22,9 @@
 // who touches x has finished, whatever the timing, and the waits that make it known also make x's accesses happen
 // before y's in the sense of the C++ memory model.
 //
-// Places are given one buffer after the other, each at the lowest offset that is free of the placed buffers that it may
-// not share with: the largest first (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020;
-// there lifetimes are intervals of one order, here of the partial one). Where that is above LeastBytes by more than a
-// percent, other orders are tried, and the best of them is improved: a buffer that reaches to the top goes to an earlier
-// place in the order. O(buffers squared x workers), and a bounded number of further rounds.
+// Places are given greedily: larger buffers first, each at the lowest offset that is free of the placed buffers that it
+// may not share with (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020; there
+// lifetimes are intervals of one order, here of the partial one). O(buffers squared x workers).
 namespace millrace {
 
 // Steps of each worker that are certainly finished.
@@ -46,10 +44,6 @@ struct MemoryLayout {
 // True where the two may never overlap in memory.
 bool InUseTogether(const BufferLife& a, const BufferLife& b);
 
-// The same buffers always have the same layout.
 MemoryLayout PlanMemory(const std::vector<BufferLife>& buffers);
-
-// No layout is smaller: the most bytes in use at one step of one worker, or of all workers' steps together.
-std::size_t LeastBytes(const std::vector<BufferLife>& buffers);
 
 }  // namespace millrace
