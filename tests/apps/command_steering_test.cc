@@ -126,7 +126,6 @@ TEST_F(CommandSteers, TowardsNothingElse) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("allow more with --objective"));
 }
-}
 
 }  // namespace
 }  // namespace millrace
