@@ -196,7 +196,7 @@ TEST(ProfiledTimes, AreTheMedianOfRunsThatNobodyDisturbed) {
   options.least_runs = 3;
   // A neighbour had the processor for 3 ms in most of them.
   const std::vector<ProfiledRun> runs = {{102e-6, 0},     {3769e-6, 3e-3}, {3800e-6, 3e-3}, {104e-6, 4e-6},
-                                      {3700e-6, 2e-3}, {100e-6, 0},     {3900e-6, 3e-3}};
+                                         {3700e-6, 2e-3}, {100e-6, 0},     {3900e-6, 3e-3}};
   ProfiledTime time = TimeOf(runs, options);
   EXPECT_EQ(time.seconds, 102e-6);
   EXPECT_FALSE(time.disturbed);

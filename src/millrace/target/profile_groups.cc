@@ -183,7 +183,7 @@ ProfiledTime TimeOf(std::span<const ProfiledRun> runs, const ProfileGroupOptions
 }
 
 ProfiledTime ProfileGroup(const Model& model, std::span<const int> nodes, std::span<const int> cpus,
-                       const ProfileGroupOptions& options) {
+                          const ProfileGroupOptions& options) {
   WorkerPool pool({cpus.begin(), cpus.end()});
   return ProfiledGroup(model, nodes, cpus.size(), options).Measure(pool);
 }
