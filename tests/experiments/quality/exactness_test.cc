@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "millrace/gflownet/planners.h"
+#include "millrace/gflownet/policy/learned_policy.h"
+
 namespace millrace {
 namespace {
 
@@ -32,6 +35,20 @@ TEST(Exactness, FindsUniformChoicesAsFarFromTheRewardAsUniformChoices) {
   for (const std::vector<Cell>& row : tables[1].rows) {
     EXPECT_GE(row[1].numbers[0], options.fewest_plans);
     EXPECT_LE(row[1].numbers[0], options.most_plans);
+  }
+}
+
+TEST(Exactness, ShippedWeightsForItAreNearTheRewardWhereTheirUntrainedStartIsFar) {
+  const std::string file = GFlowNetWeightsFile("exact");
+  ExactnessOptions options;
+  options.most_ops = 6;
+  options.graphs = 8;
+  options.features = false;
+  const Table table =
+      Exactness(*ReadLearnedPolicy(file), *MakeUntrainedPolicy(ReadWeights(file)), options, [](int, int) {})[0];
+  for (const std::vector<Cell>& row : table.rows) {
+    EXPECT_LE(row[1].numbers[0], 0.25) << row[0].text;
+    EXPECT_LT(row[1].numbers[0], row[5].numbers[0]) << row[0].text;
   }
 }
 
