@@ -13,6 +13,8 @@
 namespace millrace::cli {
 namespace {
 
+constexpr double kLinkSeconds = 5;
+
 struct MachineOptions {
   std::string words = "detect";
   std::string output;
@@ -22,7 +24,7 @@ int ShowMachine(const CommandLine& line, const MachineOptions& options) {
   RankSession ranks(options.words == "ranks" ? "mpi" : "");
   if (ranks.follows()) return ranks.Follow(line, "");
   const bool joined = ranks.Lead(line, "", LoadedGraph()) != nullptr;
-  const std::string text = MachineJson(joined ? ranks.MeasuredMachine("this")
+  const std::string text = MachineJson(joined ? ranks.MeasuredMachine("this", kLinkSeconds)
                                               : LoadMachine(options.words == "detect" ? "this" : options.words));
   if (options.output.empty() || options.output == "-") {
     WriteOut(text);

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -40,6 +41,12 @@ struct Options {
   LlamaFlags llama;
 };
 
+// How long the links between ranks are measured.
+double LinkSeconds(const OptimizeOptions& options) {
+  constexpr double kMost = 5, kQuick = 1, kShareOfLimit = 0.1;
+  return std::min(options.quick ? kQuick : kMost, kShareOfLimit * options.time_limit.value_or(kMost / kShareOfLimit));
+}
+
 int RunOptimize(const CommandLine& line, Options options) {
   if (options.optimize.target == "llama") {
     options.llama.options.time_limit = options.optimize.time_limit;
@@ -53,8 +60,9 @@ int RunOptimize(const CommandLine& line, Options options) {
   const LoadedGraph loaded = LoadWithWarnings(line, options.model);
   const double reading_seconds = reading.Elapsed();
   options.optimize.ranks = ranks.Lead(line, options.model, loaded);
-  const Machine machine =
-      options.optimize.ranks != nullptr ? ranks.MeasuredMachine(options.machine) : LoadMachine(options.machine);
+  const Machine machine = options.optimize.ranks != nullptr
+                              ? ranks.MeasuredMachine(options.machine, LinkSeconds(options.optimize))
+                              : LoadMachine(options.machine);
   options.optimize.timing = ranks.Timing(options.machine, machine);
   options.optimize.seed = line.common.seed;
   options.optimize.objective = ParseObjective(options.objective);

@@ -119,10 +119,10 @@ mpi::Leader* RankSession::Lead(const CommandLine& line, const std::string& path,
   return leader_.get();
 }
 
-Machine RankSession::MeasuredMachine(const std::string& words) {
+Machine RankSession::MeasuredMachine(const std::string& words, double seconds) {
   Machine machine = words == "this" ? mpi::MachineOfRanks(leader_->members()) : LoadMachine(words);
   mpi::CheckRanks(mpi::SeatsOf(machine), leader_->size());
-  if (!ParseMpiTarget(target_).links_given) mpi::MeasureLinks(*leader_, machine);
+  if (!ParseMpiTarget(target_).links_given) mpi::MeasureLinks(*leader_, machine, seconds);
   return machine;
 }
 

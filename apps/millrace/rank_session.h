@@ -27,8 +27,8 @@ class RankSession {
   mpi::Leader* Lead(const CommandLine& line, const std::string& path, const LoadedGraph& loaded);
 
   // After Lead. The ranks as a machine where `words` are "this", else the machine that they name; with links as they are
-  // measured now, unless the target says that they are given.
-  Machine MeasuredMachine(const std::string& words);
+  // measured now, in about so many seconds, unless the target says that they are given.
+  Machine MeasuredMachine(const std::string& words, double seconds);
 
   // After Lead. Times ops on the ranks of the machine that the words name; nothing where there is no model, or where
   // it is emulated on a machine that is made up.

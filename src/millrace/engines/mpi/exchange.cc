@@ -61,9 +61,7 @@ double TimeExchange(Postman& postman, const ExchangeOrder& order) {
     if (repetition > 0) times.push_back(seconds);
   }
   if (times.empty() || order.to.empty()) return 0;
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  return *std::min_element(times.begin(), times.end());
 }
 
 }  // namespace millrace::mpi

@@ -17,8 +17,8 @@ struct ExchangeOrder {
   int repetitions = 1;
 };
 
-// All that take part call this at about the same time. The median of a repetition's seconds, until all have answered; 0
-// where nothing is sent.
+// All that take part call this at about the same time. The least of a repetition's seconds, until all have answered:
+// whatever disturbs it only adds to it. 0 where nothing is sent.
 double TimeExchange(Postman& postman, const ExchangeOrder& order);
 
 }  // namespace millrace::mpi

@@ -51,7 +51,7 @@ class Leader {
   // The content of an output of the model, from the rank that makes it. False where none does.
   bool Read(int number, int value, int rank, std::span<std::byte> content);
 
-  // Several streams at once: by stream, the median seconds until all that its sender sends have been answered.
+  // Several streams at once: by stream, the least seconds until all that its sender sends have been answered.
   std::vector<double> Exchange(const std::vector<Stream>& streams, std::uint64_t bytes, int repetitions);
 
   // Times a group of the model on these processors of a rank.
