@@ -14,7 +14,7 @@ namespace {
 
 // SimGrid counts time from absolute precisions and bytes in whole numbers: both are scaled to be large.
 constexpr double kUnitsOfAMakespan = 1e4;
-constexpr double kUnitsOfTheMostBytes = 0x1p40;
+constexpr double kUnitsOfTheMostBytes = 0x1p50;
 
 class FlowBuilder {
  public:
