@@ -59,6 +59,16 @@ const Signatures kExpected = {
     {"wavenet, training", "79facd51bcce336e"},
     {"towers", "2eb4e8ae4e82bf69"},
     {"towers, training", "76c53f9297a08834"},
+    {"ensemble", "d2568b7b997b94a0"},
+    {"ensemble, training", "128bfc9c14654af4"},
+    {"detector", "e7b7fafa5f6b4331"},
+    {"detector, training", "a9ce475028d0001f"},
+    {"recommender", "68da2df2a941b7bd"},
+    {"recommender, training", "213328e498a8c1d9"},
+    {"mixture_of_experts", "bb6ae59dd7fbb8e1"},
+    {"mixture_of_experts, training", "5b8564f55a379c37"},
+    {"lstm_stacks", "a7085e3b6015e2fe"},
+    {"lstm_stacks, training", "6284a8b892f1a12a"},
 };
 
 std::string AsTable(const Signatures& signatures) {

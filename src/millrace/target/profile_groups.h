@@ -55,8 +55,8 @@ using GroupTimer = std::function<ProfiledTime(const Model&, std::span<const int>
 // Of devices that are not this host's, or of another engine on them.
 struct GroupTiming {
   GroupTimer time;
-  std::map<std::string, std::string>
-      processors;  // by device kind: its processors, where they are not of our sort, or the engine
+  // By device kind: its processors, where they are not of our sort, or the engine.
+  std::map<std::string, std::string> processors;
 };
 
 }  // namespace millrace

@@ -27,8 +27,7 @@ std::unique_ptr<Target> MakeTarget(std::string_view words, const TargetContext& 
   if (NamesMpi(words)) return MakeMpiTarget(words, context);
   throw InvalidInput(
       "there is no target '" + std::string(words) +
-      "'; targets are cpu, ort (ort,library=PATH), sim:noise, sim:bandwidth, sim:latency, sim:contention (joined by "
-      "+), "
+      "'; targets are cpu, ort, ort,library=PATH, sim:noise, sim:bandwidth, sim:latency, sim:contention (joined by +), "
       "cmd:PROGRAM ARGUMENTS, cmd-sh:SHELL LINE (cmd,timeout=SECONDS: for another limit than 300), mpi, mpi,emulate");
 }
 
