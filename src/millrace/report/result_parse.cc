@@ -102,6 +102,24 @@ void ReadObjective(const JsonPlace& root, OptimizeResult& result) {
   }
 }
 
+// What the measurements say of the proxy, for text.
+void ReadFits(const JsonPlace& root, OptimizeResult& result) {
+  if (const std::optional<JsonPlace> fit = root.Optional("transfer_fit")) {
+    result.transfer_fit = TransferFit{};
+    result.transfer_fit->guess.seconds = NumberAt(fit->Member("latency_seconds"));
+    result.transfer_fit->guess.seconds_per_byte = NumberAt(fit->Member("seconds_per_byte"));
+    result.transfer_fit->error_before = NumberAt(fit->Member("error_before"));
+    result.transfer_fit->error = NumberAt(fit->Member("error"));
+  }
+  if (const std::optional<JsonPlace> in_context = root.Optional("proxy_in_context")) {
+    result.in_context.emplace();
+    if (const std::optional<JsonPlace> correlation = in_context->Optional("rank_correlation"))
+      result.in_context->rank_correlation = correlation->Number();
+    result.in_context->median_error = NumberAt(in_context->Member("median_error"));
+    result.in_context->first_over_best = NumberAt(in_context->Member("first_over_best"));
+  }
+}
+
 bool Lists(const std::optional<JsonPlace>& names, const std::string& name) {
   for (std::size_t i = 0, size = names ? names->Size() : 0; i < size; ++i) {
     if (names->Element(i).Text() == name) return true;
@@ -149,6 +167,7 @@ StoredResult ParseResultJson(std::string_view text) {
     result.challenger = Challenger{stored.challenger->candidate, RatioIfThere(*challenger, "ratio_interval")};
   }
   ReadObjective(root, result);
+  ReadFits(root, result);
   stored.candidates = CandidatesIn(root.Member("candidates"));
   result.best = stored.best.candidate;
   for (const StoredCandidate& candidate : stored.candidates) result.candidates.push_back(candidate.candidate);

@@ -23,7 +23,7 @@ p{margin:4px 0 12px;max-width:82ch}.quiet{color:var(--quiet);font-weight:400}
 .facts b{display:block;font-size:19px;font-weight:600}.facts span{color:var(--quiet);font-size:13px}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}caption{text-align:left;color:var(--quiet);font-size:13px;padding:2px 10px 4px}
 th{white-space:nowrap;font-weight:500;color:var(--quiet);text-align:right;border-bottom:1px solid var(--line);padding:4px 10px;font-size:13px}
-td,tbody th{text-align:right;padding:5px 10px;border-bottom:1px solid var(--line);white-space:nowrap}tbody th{color:var(--ink);font-size:inherit;white-space:normal;min-width:6em}
+td,tbody th{text-align:right;padding:5px 10px;border-bottom:1px solid var(--line);white-space:nowrap}tbody th{color:var(--ink);font-size:inherit;white-space:normal;min-width:7.5em}
 th:first-child,td:first-child,.text{text-align:left}td.text{white-space:normal;min-width:9em}tr:last-child td,tbody tr:last-child th{border-bottom:0}tr.best td,tr.best th{font-weight:650}
 .scroll{max-height:520px;overflow:auto}.warning{border-left:3px solid var(--t1);padding:2px 0 2px 12px;margin-top:12px}
 svg{display:block;width:100%;height:auto;font:14px system-ui,"DejaVu Sans",sans-serif}

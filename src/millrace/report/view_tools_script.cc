@@ -9,7 +9,7 @@ let waiting = false;
 function drawAll() {
   if (waiting) return;
   waiting = true;
-  requestAnimationFrame(() => { waiting = false; blocks.forEach((block) => block.draw()); });
+  setTimeout(() => { waiting = false; blocks.forEach((block) => block.draw()); }, 12);
 }
 function setWindow(from, to) {
   const most = longest() * 1.002, span = Math.min(most, Math.max(most * 1e-6, to - from));

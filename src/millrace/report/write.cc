@@ -32,8 +32,8 @@ void MakeFolder(const std::filesystem::path& folder) {
 
 double ExpectedWritingSeconds(const ComputationGraph& graph) {
   constexpr double kAlways = 0.1;
-  constexpr double kPerOp = 2e-5;
-  constexpr double kPerOpInFullTrace = 6e-5;
+  constexpr double kPerOp = 7e-5;
+  constexpr double kPerOpInFullTrace = 12e-5;
   const double ops = graph.num_ops();
   const double in_trace = std::min(ops, static_cast<double>(kGroupsInFullTrace));
   return kAlways + kPerOpInFullTrace * in_trace + kPerOp * (ops - in_trace);
