@@ -11,6 +11,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "millrace/engines/onnxruntime/session.h"
 #include "millrace/formats/onnx_write.h"
