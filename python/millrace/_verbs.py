@@ -175,11 +175,11 @@ def load_plan(path: Path, graph: Graph | None = None) -> Plan:
 
 def methods() -> dict[str, Method]:
     """Every method of `schedule`, by name."""
-    found = (
-        Method(**{**method, "options": tuple(MethodOption(**option) for option in method["options"])})
-        for method in _millrace.methods()
-    )
-    return {method.name: method for method in found}
+    found = {}
+    for told in _millrace.methods():
+        options = tuple(MethodOption(**option) for option in told.pop("options"))
+        found[told["name"]] = Method(options=options, **told)
+    return found
 
 
 def schedule(

@@ -211,7 +211,8 @@ TEST_F(Command, PlansAndRunsARealModelOnThisHost) {
   }
   Do("measure m.onnx --plan r/plan.json --repetitions 3 --trace measured.json");
   std::size_t slices = 0;
-  for (const Json& event : Json::parse(ContentOf(Path("measured.json")))["traceEvents"]) slices += event["ph"] == "X";
+  const Json trace = Json::parse(ContentOf(Path("measured.json")));
+  for (const Json& event : trace["traceEvents"]) slices += event["ph"] == "X";
   EXPECT_GE(slices, plan["groups"].size());
   Refuses("measure m.onnx --plan r/plan.json --target 'cmd-sh:echo 1' --trace t.json", "leave --trace out");
   Do("convert m.onnx planned.onnx --plan r/plan.json");

@@ -200,9 +200,10 @@ TEST(ReportHtml, StaysLegibleAndInsideOfANarrowWindow) {
 TEST(ReportHtml, StaysSmallHoweverLargeThePlanIs) {
   RandomGraphOptions options;
   options.ops = 80000;
+  options.degree = 8;
   options.seed = 5;
   OptimizeResult result;
-  result.graph = MakeRandomGraph("layered", options);
+  result.graph = MakeRandomGraph("er", options);
   result.graph_hash = "0123456789abcdef";
   result.machine = *MachinePreset("p100x8");
   result.proxy = Proxy::kContended;

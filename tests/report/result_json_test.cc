@@ -112,6 +112,18 @@ TEST(AxisTicks, ArePowersOfTenWhereTheAxisIsLogarithmic) {
   EXPECT_EQ(LogarithmicTicks(1, 9999), (std::vector<double>{1, 10, 100, 1000}));
   EXPECT_EQ(LogarithmicTicks(1.5, 25), (std::vector<double>{2, 5, 10, 20}));
   EXPECT_LE(LogarithmicTicks(1e-9, 1e9).size(), 7U);
+  EXPECT_EQ(LogarithmicTicks(1, 1), (std::vector<double>{1}));
+}
+
+TEST(Axis, HasRoomAroundOneNumber) {
+  for (const double number : {0.0, 1e-9, 0.25, 1e9}) {
+    for (const bool logarithmic : {false, true}) {
+      const Axis axis = AxisAround(number, number, 0, 100, logarithmic);
+      EXPECT_GE(axis.At(number), 0) << number;
+      EXPECT_LE(axis.At(number), 100) << number;
+      EXPECT_LE(axis.Ticks().size(), 9U) << number;
+    }
+  }
 }
 
 TEST(Axis, KeepsSmallNumbersApartBesideAnOutlier) {

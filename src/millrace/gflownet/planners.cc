@@ -104,11 +104,9 @@ struct Family {
   Levels LevelsOf(const PlannerSettings& settings) const {
     const Loaded& loaded = policy.get();
     const TemperatureRange& range = loaded.temperatures;
-    if (!settings.values().contains("temperature")) {
-      if (loaded.proportional) return {{std::sqrt(range.lowest * range.highest)}, {}};
-      return {SamplingPlannerOptions().reward_temperatures, {}};
-    }
-    Levels levels{settings.Several("temperature", {}), {}};
+    if (loaded.proportional && !settings.values().contains("temperature"))
+      return {{std::sqrt(range.lowest * range.highest)}, {}};
+    Levels levels{settings.Several("temperature", SamplingPlannerOptions().reward_temperatures), {}};
     CheckTemperatures(levels.network, range);
     if (loaded.proportional || settings.values().contains("softmax-temperature")) return levels;
     for (double& temperature : levels.network) {

@@ -18,8 +18,8 @@ std::vector<double> Axis::Ticks() const {
 }
 
 Axis AxisAround(double low, double high, double from, double to, bool logarithmic) {
-  if (logarithmic) {
-    const double margin = std::pow(high / low, 0.06);
+  if (logarithmic && low > 0) {
+    const double margin = std::max(std::pow(high / low, 0.06), 1.02);
     return Axis{low / margin, high * margin, from, to, true};
   }
   const double margin = std::max(0.06 * (high - low), 0.02 * high);
@@ -43,7 +43,7 @@ std::vector<double> LogarithmicTicks(double low, double high) {
   constexpr double kFewDecades = 2.5;
   constexpr double kMostTicks = 6;
   const double decades = std::log10(high / low);
-  const auto every = static_cast<int>(std::ceil(decades / kMostTicks));
+  const int every = std::max(1, static_cast<int>(std::ceil(decades / kMostTicks)));
   std::vector<double> ticks;
   for (int power = static_cast<int>(std::floor(std::log10(low))); std::pow(10.0, power) <= high; power += every) {
     for (const double times : {1.0, 2.0, 5.0}) {

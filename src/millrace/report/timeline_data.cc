@@ -49,6 +49,8 @@ DataJson GroupsJson(const ComputationGraph& graph, const CostedGraph& costed, co
     }
     colour.push_back(colours.Of(MainTypeOf(graph, group)));
   }
+  constexpr int kMany = 10'000;
+  const int digits = costed.num_groups <= kMany ? 9 : 7;
   std::map<double, std::size_t> values;
   DataJson value_list = DataJson::array(), columns = DataJson::array(), column_of = DataJson::array();
   std::vector<int> told;  // devices, by column
@@ -66,7 +68,7 @@ DataJson GroupsJson(const ComputationGraph& graph, const CostedGraph& costed, co
     for (int group = 0; group < costed.num_groups; ++group) {
       const double seconds = costed.Seconds(group, device);
       const auto [value, added] = values.emplace(seconds, values.size());
-      if (added) value_list.push_back(seconds < kCannotRun ? DataJson(fmt::format("{:.9g}", seconds)) : DataJson());
+      if (added) value_list.push_back(seconds < kCannotRun ? DataJson(fmt::format("{:.{}g}", seconds, digits)) : DataJson());
       column.push_back(value->second);
     }
     columns.push_back(std::move(column));
@@ -85,9 +87,12 @@ DataJson GroupsJson(const ComputationGraph& graph, const CostedGraph& costed, co
 
 class PlanData {
  public:
+  static constexpr std::size_t kMostListed = 100'000;  // transfers; more would fill the page
+
   explicit PlanData(const PlanAccount& account)
       : account_(account),
         plan_(account.candidate->plan),
+        listed_(account.proxy == Proxy::kContended && account.explanation.traced.transfers.size() <= kMostListed),
         tick_(account.timeline.makespan > 0 ? account.timeline.makespan / kTicks : 1) {}
 
   DataJson Write(std::size_t grouping) {
@@ -100,8 +105,8 @@ class PlanData {
       if (step.transfer >= 0) path_transfers.push_back(step.transfer);
     }
     json["path"] = path.Take();
-    // Of the linear timeline the script finds transfers by itself: what waits for one tells its producer.
-    if (Listed()) {
+    // Where none are listed, the script finds those that something waits for by itself: what waits tells its producer.
+    if (listed_) {
       json["transfers"] = Transfers();
       json["pathTransfers"] = std::move(path_transfers);
     }
@@ -110,7 +115,6 @@ class PlanData {
   }
 
  private:
-  bool Listed() const { return account_.proxy == Proxy::kContended; }
   std::int64_t Ticks(double seconds) const { return std::llround(seconds / tick_); }
 
   DataJson Lanes() const {
@@ -159,7 +163,7 @@ class PlanData {
       case WaitsFor::kInput:
         return 3 + 3 * std::int64_t{reason.group};
       case WaitsFor::kTransfer:
-        return 4 + 3 * std::int64_t{Listed() ? reason.transfer : reason.group};
+        return 4 + 3 * std::int64_t{listed_ ? reason.transfer : reason.group};
     }
     return 0;
   }
@@ -209,6 +213,7 @@ class PlanData {
 
   const PlanAccount& account_;
   const Plan& plan_;
+  bool listed_;  // every transfer
   double tick_;  // seconds
 };
 

@@ -14,7 +14,7 @@
 // way of fusing (its groups, what they take on each device) and for every plan (when each group starts, what it waited
 // for, transfers, critical path, memory). Times in a plan are whole ticks; a group's start is told as the ticks between
 // it and the group before on its device, and its duration is that of its way of fusing, so that most numbers are 0 and
-// the rest short.
+// the rest short. Of more than a hundred thousand transfers only those that a group waits for are told.
 namespace millrace {
 
 struct DataPart {

@@ -68,7 +68,7 @@ TEST(ExactFlowDivergence, BringsAPolicyNearTheRewardOnProblemsItHasNotSeen) {
   const std::vector<ExactProblem> unseen = MakeExactValidation(source, sizes, 6);
   Random random(3);
   Weights start = InitialTopoformerWeights(Encodes::kState, random);
-  for (const char* head : {"group.strength.bias", "joint.strength.bias"}) {
+  for (const char* head : {"group.strength.bias", "joint.strength.bias", "completion.strength.bias"}) {
     for (float& value : start.tensors.at(head).values) value = -2;
   }
   GFlowNetLearner learner(start, {.average_decay = 0.9, .gradient_limit = 2});

@@ -191,10 +191,17 @@ TEST_F(TrainingTest, EveryObjectiveTrainsWithDemonstrationsToo) {
     options.settings.demonstration_weight = 0.2;
     options.settings.demonstration_problems = 2;
     options.settings.demonstration_visits = 1e5;
+    if (name == "exact_flow") {  // every plan is worked out, every state read
+      options.settings.encoder = "topoformer";
+      options.settings.problems.fewest_ops = 3;
+      options.settings.problems.most_ops = 6;
+      options.settings.exact = {.fewest_plans = 20, .most_plans = 2000};
+      options.settings.validation = "exactness";
+    }
     options.output = Path(name + ".safetensors");
     LastValidation silent;
     EXPECT_EQ(TrainGFlowNet(options, std::nullopt, silent).updates, 4) << name;
-    EXPECT_NO_THROW(MakeMessagePassingPolicy(ReadWeights(options.output))) << name;
+    EXPECT_NO_THROW(MakeLearnedPolicy(ReadWeights(options.output))) << name;
   }
 }
 
@@ -205,7 +212,8 @@ TEST_F(TrainingTest, TrainsATopoformerThatEncodesStatesAndLearnsItsBackwardPolic
   options.settings.backward = "learned";
   options.settings.problems.fewest_ops = 3;
   options.settings.problems.most_ops = 6;
-  options.settings.validation_samples = 1;
+  options.settings.validation = "exactness";  // the grid's graphs are too large to read at every step
+  options.settings.exact = {.fewest_plans = 20, .most_plans = 2000};
   options.settings.updates = 3;
   options.settings.demonstration_weight = 0.2;
   options.settings.demonstration_problems = 2;

@@ -9,14 +9,16 @@ namespace {
 
 enum Rule : int { kFinish, kOnward, kStart, kOneDevice };  // and one more for each device
 
-// Where the group is best, by a cost of (group, device); its device is -1 if none may run it.
+// Where the group is best, by a cost of (group, device); of equally good devices that which is free last, so that how
+// devices are numbered does not matter. -1 if none may run it.
 template <typename Cost>
 std::int32_t LeastDevice(const State& state, std::int32_t group, const Cost& cost, double& least) {
   std::int32_t best = -1;
   for (std::int32_t device = 0; device < state.environment().num_devices(); ++device) {
     if (!state.MayRun(group, device)) continue;
     const double here = cost(group, device);
-    if (best >= 0 && here >= least) continue;
+    if (best >= 0 && here > least) continue;
+    if (best >= 0 && here == least && state.DeviceFree(device) <= state.DeviceFree(best)) continue;
     best = device;
     least = here;
   }
