@@ -16,6 +16,7 @@ using ExperimentRun = std::function<int()>;
 // run.
 ExperimentRun AddAblation(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddDiversity(const CommandLine& line, CLI::App& flags);
+ExperimentRun AddEngines(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddExactness(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddGeneralization(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddGoConvergence(const CommandLine& line, CLI::App& flags);

@@ -18,17 +18,11 @@
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/formats/plan_json.h"
-#include "millrace/fusion/greedy_fusion.h"
-#include "millrace/memory/run_in_memory.h"
+#include "millrace/optimize/one_method.h"
 #include "millrace/optimize/planners.h"
-#include "millrace/optimize/trade_plans.h"
-#include "millrace/plan/hash.h"
-#include "millrace/planning/deadline.h"
-#include "millrace/planning/drawn_plans.h"
 #include "millrace/planning/objective.h"
 #include "millrace/report/readable.h"
 #include "millrace/simulate/bounds.h"
-#include "millrace/simulate/proven_bound.h"
 #include "millrace/steering_flags.h"
 #include "millrace/verb.h"
 
@@ -52,226 +46,99 @@ struct ScheduleOptions {
   SteeringFlags steering;
 };
 
-Budget BudgetOf(const ScheduleOptions& options, const Planner& planner, const PlanningProblem& problem) {
-  Budget budget;
-  budget.iterations = options.iterations;
-  budget.seconds = options.time_limit;
-  if (options.samples) {
-    budget.samples = *options.samples;
-  } else if (options.time_limit && planner.traits().takes_samples) {
-    budget.samples = std::numeric_limits<std::int64_t>::max();
-  } else {
-    // Where every plan is dear, fewer.
-    budget.samples = planner.traits().chooses_fusion ? planner.SamplesFor(problem, planner.traits().usual_samples)
-                                                     : planner.traits().usual_samples;
-  }
-  return budget;
-}
-
-struct Outcome {
-  PlanRecord record;
-  std::vector<Candidate> front;  // where the objective is not latency: plans that trade one for the other
-  double lower_bound = 0;
-  double proven_bound = 0;
-  double fusion_free_bound = 0;
-  std::int64_t samples = 0;
-  std::optional<double> mean_makespan;  // of what a planner draws
-  std::optional<double> distance;       // the same
-  double wall_seconds = 0;
-  bool memory_saving = false;
-};
-
-[[noreturn]] void RefuseForMemory(const std::string& method, const Machine& machine) {
-  throw WorkFailed(
-      fmt::format("no plan that {} finds fits in the memory of machine '{}'; try another method or a "
-                  "machine with more memory_bytes",
-                  method, machine.name));
-}
-
-// The groups that plans must have; none where the planner may choose them.
-std::optional<CostedGraph> GivenGroups(const CostModel& model, const ScheduleOptions& options,
-                                       const PlannerTraits& traits) {
-  if (!options.fusion && traits.chooses_fusion) return std::nullopt;
-  return MakeCostedGraph(model, options.fusion == "greedy" ? GreedyFusion(model) : UnfusedGroups(model));
-}
-
-constexpr std::size_t kPlansToTradeFrom = 64;
-constexpr std::uint64_t kTradingStream = 1'000'000'000;
-
-// Half of a time limit is for what is traded for latency.
-Budget LatencyBudget(Budget budget, const Objective& objective) {
-  if (budget.seconds && objective.aim != Objective::Aim::kLatency) *budget.seconds /= 2;
-  return budget;
-}
-
-// The planner's plans as a pool, for the stage that trades.
-Pool PoolOf(const BestOf& best, const CostedGraph* given, const std::string& method) {
-  Pool pool;
-  for (const RatedAssignment& rated : best.kept) {
-    const CostedGraph& costed = rated.costed ? *rated.costed : *given;
-    const auto same = std::find_if(pool.fusions.begin(), pool.fusions.end(), [&costed](const PoolFusion& fusion) {
-      return fusion.costed.groups == costed.groups;
-    });
-    const auto number = static_cast<int>(same - pool.fusions.begin());
-    if (same == pool.fusions.end()) pool.fusions.push_back({method, costed, false});
-    pool.entries.push_back({number, method, rated.assignment, rated.makespan});
-  }
-  return pool;
-}
-
-// The plan of least value that is fast enough, in place of the fastest.
-void Trade(const BestOf& best, const CostedGraph* given, const Objective& objective, const Budget& budget,
-           const Random& random, Outcome& outcome) {
-  const Pool pool = PoolOf(best, given, outcome.record.method);
-  const TradeOptions trade{
-      .objective = objective, .iterations = budget.iterations, .seconds = budget.seconds, .random = random};
-  outcome.front = TradePlans(pool, trade, [](int, int) {});
-  const double fastest = outcome.front.front().proxy_seconds;
-  const double limit = objective.Limit(fastest);
-  const auto chosen = std::find_if(outcome.front.rbegin(), outcome.front.rend(),
-                                   [limit](const Candidate& plan) { return plan.proxy_seconds <= limit; });
-  if (chosen == outcome.front.rend()) {
-    throw WorkFailed(fmt::format("no plan takes at most {}; the fastest takes {}: allow more with --objective",
-                                 ReadableSeconds(limit), ReadableSeconds(fastest)));
-  }
-  outcome.record.plan = chosen->plan;
-  outcome.record.proxy_seconds = chosen->proxy_seconds;
-  if (chosen->method != outcome.record.method) outcome.record.method += "+" + chosen->method;
-}
-
-Outcome FindPlan(const CostModel& model, const Machine& machine, const ScheduleOptions& options, const Planner& planner,
-                 Random random) {
-  const Objective objective = ParseObjective(options.objective);
-  const bool trades = objective.aim != Objective::Aim::kLatency;
-  const std::optional<CostedGraph> given = GivenGroups(model, options, planner.traits());
-  const PlanningProblem problem = given ? PlanningProblem(model, *given) : PlanningProblem(model);
-  StopIfInterrupted();
-  const NotedPlanner noted(planner);
-  const Planner& asked = planner.traits().takes_samples ? noted : planner;
-  const Budget budget = LatencyBudget(BudgetOf(options, planner, problem), objective);
-  const std::optional<BestOf> best = RunPlannerInMemory(asked, problem, budget, random, trades ? kPlansToTradeFrom : 1);
-  if (!best) RefuseForMemory(planner.name(), machine);
-  const RatedAssignment& rated = best->kept.front();
-  const CostedGraph& costed = rated.costed ? *rated.costed : *given;
-  Outcome outcome;
-  outcome.record.method = options.method;
-  outcome.record.plan = Plan{costed.groups, rated.assignment.placement, rated.assignment.sequence};
-  outcome.record.proxy_seconds = rated.makespan;
-  if (trades && costed.num_groups > 0)
-    Trade(*best, given ? &*given : nullptr, objective, budget, random.Fork(kTradingStream), outcome);
-  outcome.lower_bound = outcome.record.plan.groups == costed.groups
-                            ? LowerBound(costed)
-                            : LowerBound(MakeCostedGraph(model, outcome.record.plan.groups));
-  outcome.samples = best->offered;
-  outcome.mean_makespan = noted.mean_makespan();
-  outcome.distance = noted.distance();
-  outcome.memory_saving = best->memory_saving;
-  return outcome;
-}
-
 // What a plan has besides its time, for people.
 std::string ReadableValue(const Objective& objective, const Candidate& plan) {
   return objective.aim == Objective::Aim::kMemory ? ReadableBytes(*plan.value) + " on the fullest memory"
                                                   : ReadableSeconds(*plan.value) + " from run to run";
 }
 
-void AddFront(const Objective& objective, const Outcome& outcome, nlohmann::ordered_json& json) {
+void AddFront(const Objective& objective, const OneMethodResult& found, nlohmann::ordered_json& json) {
   const char* const name = objective.aim == Objective::Aim::kMemory ? "peak_memory_bytes" : "period_seconds";
   json["objective"] = NameOf(objective.aim);
-  json["limit_seconds"] = objective.Limit(outcome.front.front().proxy_seconds);
+  json["limit_seconds"] = objective.Limit(found.front.front().proxy_seconds);
   json["front"] = nlohmann::ordered_json::array();
-  for (const Candidate& plan : outcome.front) {
+  for (const Candidate& plan : found.front) {
     json["front"].push_back({{"makespan_seconds", plan.proxy_seconds}, {name, *plan.value}});
-    if (plan.plan == outcome.record.plan) json[name] = *plan.value;
+    if (plan.plan == found.record.plan) json[name] = *plan.value;
   }
 }
 
-void PrintFront(const Objective& objective, const Outcome& outcome) {
+void PrintFront(const Objective& objective, const OneMethodResult& found) {
   Print("plans that trade latency for {}, of which one may take {}:\n", NameOf(objective.aim),
-        ReadableSeconds(objective.Limit(outcome.front.front().proxy_seconds)));
-  for (const Candidate& plan : outcome.front) {
+        ReadableSeconds(objective.Limit(found.front.front().proxy_seconds)));
+  for (const Candidate& plan : found.front) {
     Print("  {:>11}  {}{}\n", ReadableSeconds(plan.proxy_seconds), ReadableValue(objective, plan),
-          plan.plan == outcome.record.plan ? "  (this one)" : "");
+          plan.plan == found.record.plan ? "  (this one)" : "");
   }
 }
 
-void PrintOutcome(const CommandLine& line, const Objective& objective, const Outcome& outcome,
+void PrintOutcome(const CommandLine& line, const Objective& objective, const OneMethodResult& found,
                   const std::string& output) {
-  const double makespan = outcome.record.proxy_seconds;
-  const double gap = Gap(makespan, outcome.lower_bound);
+  const double makespan = found.record.proxy_seconds;
+  const double gap = Gap(makespan, found.lower_bound);
   if (line.common.json) {
-    nlohmann::ordered_json json = {{"method", outcome.record.method},
-                                   {"proxy", NameOf(outcome.record.proxy)},
+    nlohmann::ordered_json json = {{"method", found.record.method},
+                                   {"proxy", NameOf(found.record.proxy)},
                                    {"makespan_seconds", makespan},
-                                   {"lower_bound_seconds", outcome.lower_bound},
-                                   {"samples", outcome.samples},
-                                   {"wall_seconds", outcome.wall_seconds},
+                                   {"lower_bound_seconds", found.lower_bound},
+                                   {"samples", found.samples},
+                                   {"wall_seconds", found.wall_seconds},
                                    {"gap", gap},
-                                   {"proven_bound_seconds", outcome.proven_bound},
-                                   {"proven_gap", Gap(makespan, outcome.proven_bound)},
+                                   {"proven_bound_seconds", found.proven_bound},
+                                   {"proven_gap", Gap(makespan, found.proven_bound)},
                                    {"feasible", true},
-                                   {"fusion_free_bound_seconds", outcome.fusion_free_bound},
-                                   {"groups", outcome.record.plan.groups.size()}};
-    if (outcome.mean_makespan) json["mean_makespan_seconds"] = *outcome.mean_makespan;
-    if (outcome.distance) json["distance"] = *outcome.distance;
-    if (!outcome.front.empty()) AddFront(objective, outcome, json);
+                                   {"fusion_free_bound_seconds", found.fusion_free_bound},
+                                   {"groups", found.record.plan.groups.size()}};
+    if (found.mean_makespan) json["mean_makespan_seconds"] = *found.mean_makespan;
+    if (found.distance) json["distance"] = *found.distance;
+    if (!found.front.empty()) AddFront(objective, found, json);
     PrintJson(json);
     return;
   }
   Print("{}: makespan {}, at most {} % above the best: no plan of these groups takes less than {}\n",
-        outcome.record.method, ReadableSeconds(makespan), ReadableNumber(100 * Gap(makespan, outcome.proven_bound), 1),
-        ReadableSeconds(outcome.proven_bound));
-  Print("{} groups on {} devices, best of {} in {}\n", outcome.record.plan.groups.size(),
-        outcome.record.machine.devices.size(), outcome.samples, ReadableSeconds(outcome.wall_seconds));
-  if (outcome.mean_makespan && outcome.distance)
+        found.record.method, ReadableSeconds(makespan), ReadableNumber(100 * Gap(makespan, found.proven_bound), 1),
+        ReadableSeconds(found.proven_bound));
+  Print("{} groups on {} devices, best of {} in {}\n", found.record.plan.groups.size(),
+        found.record.machine.devices.size(), found.samples, ReadableSeconds(found.wall_seconds));
+  if (found.mean_makespan && found.distance)
     Print("drawn plans take {} in the mean; two of them differ in {:.0f} % of their chains\n",
-          ReadableSeconds(*outcome.mean_makespan), 100 * *outcome.distance);
-  if (!outcome.front.empty()) PrintFront(objective, outcome);
+          ReadableSeconds(*found.mean_makespan), 100 * *found.distance);
+  if (!found.front.empty()) PrintFront(objective, found);
   if (!output.empty()) Print("plan written to {}\n", output);
 }
 
-// Refuses limits that the method does not look at.
-void CheckBudget(const PlannerTraits& traits, const ScheduleOptions& options) {
-  if (options.samples && !traits.takes_samples)
-    throw InvalidInput(traits.name + " takes no --samples: it makes the same plan however often it is asked");
-  if (options.iterations && !traits.takes_iterations)
-    throw InvalidInput(traits.name + " takes no --iterations: it does not search");
-  if (!options.weights.empty() && !traits.learned)
-    throw InvalidInput(traits.name + " takes no --weights: it has not been trained");
-}
-
 int Schedule(const CommandLine& line, const ScheduleOptions& options) {
+  OneMethodOptions planning{.fusion = {},
+                            .samples = options.samples,
+                            .iterations = options.iterations,
+                            .time_limit = options.time_limit,
+                            .objective = ParseObjective(options.objective),
+                            .seed = line.common.seed};
+  if (options.fusion) planning.fusion = options.fusion == "greedy" ? GivenFusion::kGreedy : GivenFusion::kNone;
   const PlannerRegistry planners =
       MakePlannerRegistry({.gflownet_weights = options.weights, .go_weights = options.weights}, ThreadsOf(line.common));
   PlannerSettings settings;
   for (const auto& [name, values] : options.planner_options) settings.Set(name, values);
-  CheckBudget(planners.Traits(options.method), options);
+  const PlannerTraits& traits = planners.Traits(options.method);
+  if (!options.weights.empty() && !traits.learned)
+    throw InvalidInput(traits.name + " takes no --weights: it has not been trained");
+  CheckLimits(traits, planning);
   const std::unique_ptr<Planner> planner = planners.Make(options.method, settings);
   const LoadedGraph loaded = LoadWithWarnings(line, options.graph);
   const Machine machine = LoadMachine(options.machine);
-  const Deadline clock;
-  const Proxy proxy = options.proxy.value_or(UsualProxy(machine));
-  std::unique_ptr<CostModel> free = MakeAnalyticCostModel(loaded.graph, machine, proxy);
+  std::unique_ptr<CostModel> free =
+      MakeAnalyticCostModel(loaded.graph, machine, options.proxy.value_or(UsualProxy(machine)));
   Steering steering = SteeringOf(line, options.steering, loaded.graph, machine);
   CheckSteering(*free, machine, steering);
   const std::unique_ptr<CostModel> model = MakeSteeredCostModel(std::move(free), std::move(steering));
-  const Random random(line.common.seed);
-  Outcome outcome = FindPlan(*model, machine, options, *planner, random);
-  outcome.fusion_free_bound = FusionFreeBound(loaded.graph, machine);
-  outcome.wall_seconds = clock.Elapsed();
-  outcome.proven_bound = ProvenBound(MakeCostedGraph(*model, outcome.record.plan.groups));
-  outcome.record.graph_name = loaded.graph.name();
-  outcome.record.graph_hash = GraphHash(loaded.graph);
-  outcome.record.machine = machine;
-  outcome.record.proxy = proxy;
-  outcome.record.seed = line.common.seed;
+  const OneMethodResult found = PlanByOneMethod(*model, machine, *planner, planning);
   StopIfInterrupted();
-  if (outcome.memory_saving && !line.common.quiet) {
+  if (found.memory_saving && !line.common.quiet) {
     Warn(fmt::format("no plan of {} fits in memory as it is; this one was changed to fit, or made to",
-                     outcome.record.method));
+                     found.record.method));
   }
-  if (!options.output.empty()) WriteFileAtomically(options.output, PlanJson(outcome.record));
-  PrintOutcome(line, ParseObjective(options.objective), outcome, options.output);
+  if (!options.output.empty()) WriteFileAtomically(options.output, PlanJson(found.record));
+  PrintOutcome(line, planning.objective, found, options.output);
   return 0;
 }
 

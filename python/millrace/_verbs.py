@@ -39,6 +39,7 @@ class Schedule:
     mean_makespan_seconds: float | None  # of methods that draw their plans
     distance: float | None  # how much these differ, 0 to 1
     memory_saving: bool  # was it changed to fit in memory?
+    front: tuple[tuple[float, float], ...]  # seconds, and bytes or seconds between runs, of plans that trade these
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -89,6 +90,16 @@ class Method:
     learned: bool
     available: bool  # False where its weights are missing
     options: tuple[MethodOption, ...]
+
+
+def _pins(pins: Mapping[str, str | int] | None) -> list[tuple[str, str]]:
+    return [(pattern, str(device)) for pattern, device in (pins or {}).items()]
+
+
+def _patterns(patterns: Sequence[str]) -> list[str]:
+    if isinstance(patterns, str):
+        raise InvalidInput("keep_ops is a list of patterns")
+    return list(patterns)
 
 
 def _whole(name: str, value: int, least: int, most: int) -> int:
@@ -192,6 +203,10 @@ def schedule(
     samples: int | None = None,
     iterations: int | None = None,
     time_limit: float | None = None,
+    objective: str = "latency",
+    pins: Mapping[str, str | int] | None = None,
+    keep: Plan | None = None,
+    keep_ops: Sequence[str] = (),
     seed: int = 0,
     threads: int = 0,
     weights: Path | None = None,
@@ -206,6 +221,12 @@ def schedule(
     samples: plans to draw and choose the best of, by methods that draw; with a time limit as many as that allows.
     iterations: steps of methods that search.
     time_limit: seconds.
+    objective: "latency", "memory" (the fullest memory holds the least) or "throughput" (overlapping runs follow each
+        other the soonest), the last two among plans that take at most 1.1 times what the fastest takes, or
+        "memory,within=1.5", "memory,seconds=0.01"; Schedule.front then has all plans worth a choice.
+    pins: by pattern of op names (* and ? stand for others) the device they run on, its name or number.
+    keep: a plan of this graph whose groups stay as they are and on their devices; of it only those with ops of the
+        patterns `keep_ops`, where there are any; after "!" all but these.
     threads: of learned methods; 0: all that this process may use.
     weights: of a learned method, in place of those that came with Millrace.
     options: what the method can be told (`methods`), temperature=0.02 for instance.
@@ -223,6 +244,10 @@ def schedule(
             _count("samples", samples),
             _count("iterations", iterations),
             _seconds("time_limit", time_limit),
+            objective,
+            _pins(pins),
+            keep,
+            _patterns(keep_ops),
             _seed(seed),
             _threads(threads),
             _weights(weights),
@@ -243,6 +268,10 @@ def optimize(
     methods: Sequence[str] = (),
     without: Sequence[str] = (),
     time_limit: float | None = None,
+    objective: str = "latency",
+    pins: Mapping[str, str | int] | None = None,
+    keep: Plan | None = None,
+    keep_ops: Sequence[str] = (),
     quick: bool = False,
     robust: bool = False,
     seed: int = 0,
@@ -263,7 +292,9 @@ def optimize(
     samples: plans drawn by each method that draws; iterations: steps of each that searches.
     top_k: plans that are measured.
     methods: only these, not all that a pool is made of. without: stages to leave out (`optimize_stages`).
-    time_limit: seconds for all of it, profiling and writing too. quick: less of everything, a first answer in 10 s.
+    time_limit: seconds for all of it, profiling and writing too.
+    objective, pins, keep, keep_ops: as for `schedule`.
+    quick: less of everything, a first answer in 10 s.
     robust: plans are judged by the worse of two times, with their order kept and with whatever is ready first.
     weights: of the learned sampler. options: of methods that declare such ones; temperature=(0.01, 0.04) for instance.
     profile_cache: file that keeps op times between runs; without it one in the user's cache folder.
@@ -287,6 +318,10 @@ def optimize(
         _settings(options),
         list(without),
         _seconds("time_limit", time_limit),
+        objective,
+        _pins(pins),
+        keep,
+        _patterns(keep_ops),
         bool(quick),
         bool(robust),
         _seed(seed),

@@ -22,6 +22,7 @@
 #include "millrace/report/text.h"
 #include "millrace/report/write.h"
 #include "millrace/target/profile_cache.h"
+#include "steering.h"
 #include "watched.h"
 
 namespace py = pybind11;
@@ -72,10 +73,11 @@ ResultObject OptimizeGraph(const GraphObject& graph, const std::shared_ptr<Machi
                            std::optional<std::int64_t> iterations, std::size_t top_k,
                            const std::vector<std::string>& methods,
                            const std::map<std::string, std::vector<double>>& options,
-                           const std::vector<std::string>& without, std::optional<double> time_limit, bool quick,
-                           bool robust, std::uint64_t seed, int threads, const std::string& weights,
-                           const std::optional<py::object>& profile_cache, const std::optional<py::object>& output,
-                           const py::object& progress) {
+                           const std::vector<std::string>& without, std::optional<double> time_limit,
+                           const std::string& objective, const PinWords& pins, const std::shared_ptr<PlanRecord>& keep,
+                           const std::vector<std::string>& keep_ops, bool quick, bool robust, std::uint64_t seed,
+                           int threads, const std::string& weights, const std::optional<py::object>& profile_cache,
+                           const std::optional<py::object>& output, const py::object& progress) {
   Request request;
   OptimizeOptions& optimize = request.options;
   optimize.target = target;
@@ -87,6 +89,8 @@ ResultObject OptimizeGraph(const GraphObject& graph, const std::shared_ptr<Machi
   for (const auto& [name, values] : options) optimize.settings.Set(name, values);
   optimize.without = without;
   optimize.time_limit = time_limit;
+  optimize.objective = ParseObjective(objective);
+  optimize.steering = SteeringOf(graph.graph(), *machine, pins, keep, keep_ops);
   optimize.quick = quick;
   optimize.robust = robust;
   optimize.seed = seed;
@@ -251,8 +255,9 @@ void AddOptimizing(py::module_& module) {
             .format(object.result->graph.name(), object.result->best.method);
       });
   module.def("optimize", &OptimizeGraph, "graph"_a, "machine"_a.none(false), "target"_a, "proxy"_a, "samples"_a,
-             "iterations"_a, "top_k"_a, "methods"_a, "options"_a, "without"_a, "time_limit"_a, "quick"_a, "robust"_a,
-             "seed"_a, "threads"_a, "weights"_a, "profile_cache"_a, "output"_a, "progress"_a);
+             "iterations"_a, "top_k"_a, "methods"_a, "options"_a, "without"_a, "time_limit"_a, "objective"_a, "pins"_a,
+             "keep"_a, "keep_ops"_a, "quick"_a, "robust"_a, "seed"_a, "threads"_a, "weights"_a, "profile_cache"_a,
+             "output"_a, "progress"_a);
   module.def("optimize_stages", &StageMeanings, "Stages that `without` may name, and what each does.");
 }
 

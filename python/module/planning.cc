@@ -20,6 +20,7 @@
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/proven_bound.h"
 #include "millrace/simulate/simulation.h"
+#include "steering.h"
 #include "watched.h"
 
 namespace py = pybind11;
@@ -37,19 +38,29 @@ std::optional<GivenFusion> FusionOf(const std::optional<std::string>& name) {
 
 py::dict DictOf(OneMethodResult result) {
   auto plan = std::make_shared<PlanRecord>(std::move(result.record));
+  py::list front;
+  for (const Candidate& candidate : result.front)
+    front.append(py::make_tuple(candidate.proxy_seconds, *candidate.value));
   return py::dict("plan"_a = plan, "method"_a = plan->method, "makespan_seconds"_a = plan->proxy_seconds,
                   "lower_bound_seconds"_a = result.lower_bound, "proven_bound_seconds"_a = result.proven_bound,
                   "fusion_free_bound_seconds"_a = result.fusion_free_bound, "samples"_a = result.samples,
                   "wall_seconds"_a = result.wall_seconds, "mean_makespan_seconds"_a = result.mean_makespan,
-                  "distance"_a = result.distance, "memory_saving"_a = result.memory_saving);
+                  "distance"_a = result.distance, "memory_saving"_a = result.memory_saving,
+                  "front"_a = py::tuple(front));
 }
 
 py::dict Schedule(const GraphObject& graph, const std::shared_ptr<Machine>& machine, const std::string& method,
                   const std::optional<std::string>& proxy, const std::optional<std::string>& fusion,
                   std::optional<std::int64_t> samples, std::optional<std::int64_t> iterations,
-                  std::optional<double> time_limit, std::uint64_t seed, int threads, const std::string& weights,
-                  const std::map<std::string, std::vector<double>>& options) {
-  OneMethodOptions planning{FusionOf(fusion), samples, iterations, time_limit, seed};
+                  std::optional<double> time_limit, const std::string& objective, const PinWords& pins,
+                  const std::shared_ptr<PlanRecord>& keep, const std::vector<std::string>& keep_ops, std::uint64_t seed,
+                  int threads, const std::string& weights, const std::map<std::string, std::vector<double>>& options) {
+  const OneMethodOptions planning{.fusion = FusionOf(fusion),
+                                  .samples = samples,
+                                  .iterations = iterations,
+                                  .time_limit = time_limit,
+                                  .objective = ParseObjective(objective),
+                                  .seed = seed};
   PlannerSettings settings;
   for (const auto& [name, values] : options) settings.Set(name, values);
   const Proxy judge = ProxyOf(proxy).value_or(UsualProxy(*machine));
@@ -59,7 +70,10 @@ py::dict Schedule(const GraphObject& graph, const std::shared_ptr<Machine>& mach
     if (!weights.empty() && !planners.Traits(method).learned)
       throw InvalidInput(method + " takes no weights: it has not been trained");
     const std::unique_ptr<Planner> planner = planners.Make(method, settings);
-    return PlanByOneMethod(*MakeAnalyticCostModel(graph.graph(), *machine, judge), *machine, *planner, planning);
+    std::unique_ptr<CostModel> free = MakeAnalyticCostModel(graph.graph(), *machine, judge);
+    Steering steering = SteeringOf(graph.graph(), *machine, pins, keep, keep_ops);
+    CheckSteering(*free, *machine, steering);
+    return PlanByOneMethod(*MakeSteeredCostModel(std::move(free), std::move(steering)), *machine, *planner, planning);
   };
   return DictOf(Watched(work));
 }
@@ -121,7 +135,8 @@ py::list Methods() {
 
 void AddPlanning(py::module_& module) {
   module.def("schedule", &Schedule, "graph"_a, "machine"_a.none(false), "method"_a, "proxy"_a, "fusion"_a, "samples"_a,
-             "iterations"_a, "time_limit"_a, "seed"_a, "threads"_a, "weights"_a, "options"_a);
+             "iterations"_a, "time_limit"_a, "objective"_a, "pins"_a, "keep"_a, "keep_ops"_a, "seed"_a, "threads"_a,
+             "weights"_a, "options"_a);
   module.def("simulate", &SimulatePlan, "graph"_a, "plan"_a.none(false), "machine"_a, "proxy"_a);
   module.def("lower_bounds", &LowerBounds, "graph"_a, "machine"_a.none(false), "groups"_a, "proxy"_a);
   module.def("methods", &Methods);

@@ -358,7 +358,8 @@ TEST_P(EveryPlanner, DoesAtTheUsualValuesOfItsOptionsWhatItDoesWithoutThem) {
   const CostedProblem given(random);
   for (const PlannerOption& option : traits().options) {
     const std::vector<double> usual = NumbersIn(option.usual);
-    ASSERT_FALSE(usual.empty()) << option.usual;
+    ASSERT_FALSE(option.usual.empty());
+    if (usual.empty()) continue;  // in words: it depends on the problem
     for (const PlanningProblem& problem : ProblemsFor(traits(), given)) {
       EXPECT_EQ(PlansOf(*PlannersWithSomeWeights().Make(name(), With(option.name, usual)), problem, SmallBudget(8), 5),
                 PlansOf(*Make(), problem, SmallBudget(8), 5));

@@ -110,6 +110,35 @@ class Planning(command.TestInFolder):
         with self.assertRaises(TypeError):
             millrace.schedule(graph, None)
 
+    def test_keeps_to_what_is_settled_before(self):
+        graph = millrace.load(self.generated("layered", "graph.json", ops=40))
+        first = millrace.schedule(graph, "homogeneous:3,bandwidth=1e9").plan
+        names = [op.name for op in graph.ops]
+        pinned = millrace.schedule(graph, "homogeneous:3,bandwidth=1e9", "anneal", iterations=500, pins={"*": 2}).plan
+        self.assertEqual(set(pinned.placement), {2})
+        kept = millrace.schedule(graph, "homogeneous:3,bandwidth=1e9", "anneal", iterations=500, keep=first)
+        self.assertEqual(list(kept.plan.placement), list(first.placement))
+        some = millrace.schedule(graph, "homogeneous:3,bandwidth=1e9", "random", keep=first, keep_ops=[names[0]]).plan
+        self.assertEqual(some.placement[0], first.placement[0])
+        for words, named in (
+            ("keep_ops", {"keep_ops": ["a"]}),
+            ("a list", {"keep": first, "keep_ops": "a"}),
+            ("matches no op", {"pins": {"nosuch": 0}}),
+            ("device", {"pins": {"*": "nosuch"}}),
+            ("objective", {"objective": "beauty"}),
+        ):
+            with self.assertRaisesRegex(millrace.InvalidInput, words, msg=str(named)):
+                millrace.schedule(graph, "homogeneous:3", **named)
+
+    def test_trades_latency_for_memory(self):
+        graph = millrace.load(self.generated("layered", "graph.json", ops=60))
+        machine = "homogeneous:2,bandwidth=1e9"
+        found = millrace.schedule(graph, machine, "anneal", iterations=2000, objective="memory,within=2")
+        self.assertTrue(found.front)
+        self.assertIn(found.makespan_seconds, [seconds for seconds, _ in found.front])
+        self.assertEqual([value for _, value in found.front], sorted((value for _, value in found.front), reverse=True))
+        self.assertEqual(millrace.schedule(graph, "homogeneous:2").front, ())
+
     def test_fails_where_nothing_fits(self):
         graph = millrace.Graph("big", [millrace.Op("op", seconds=1, weight_bytes=1e12)], [])
         with self.assertRaisesRegex(millrace.WorkFailed, "memory"):

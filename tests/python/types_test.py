@@ -15,6 +15,14 @@ import millrace
 PACKAGE = os.path.dirname(millrace.__file__)
 EXAMPLE = os.environ["MILLRACE_EXAMPLE"]
 
+# What stubtest takes for differences: compiled classes have a metaclass and constructors of their own, and names that
+# _verbs imports are judged by the standard library's stubs.
+NO_DIFFERENCES = r"""
+millrace(\.\w+)?\.[A-Z]\w*
+millrace(\.\w+)?\.[A-Z]\w*\.__init__
+millrace\._verbs\.(Callable|Mapping|Sequence)\..*
+"""
+
 
 @unittest.skipIf(mypy is None, "mypy is not installed (Debian: mypy)")
 class Types(unittest.TestCase):
@@ -23,8 +31,12 @@ class Types(unittest.TestCase):
             settings = os.path.join(cache, "mypy.ini")
             with open(settings, "w", encoding="utf-8") as file:
                 file.write(f"[mypy]\ncache_dir = {cache}\n[mypy-networkx.*,matplotlib.*]\nignore_missing_imports = True\n")
+            no_differences = os.path.join(cache, "no_differences")
+            with open(no_differences, "w", encoding="utf-8") as file:
+                file.write(NO_DIFFERENCES)
+            files = {"settings": settings, "no_differences": no_differences}
             done = subprocess.run(
-                [sys.executable, "-m", *(word.format(settings=settings) for word in words)],
+                [sys.executable, "-m", *(word.format(**files) for word in words)],
                 env={**os.environ, "MYPYPATH": os.path.dirname(PACKAGE)},
                 capture_output=True,
                 text=True,
@@ -36,7 +48,8 @@ class Types(unittest.TestCase):
         self.check("mypy", "--strict", "--config-file", "{settings}", PACKAGE, EXAMPLE)
 
     def test_of_the_compiled_part_are_those_it_has(self):
-        self.check("mypy.stubtest", "--mypy-config-file", "{settings}", "millrace")
+        allowed = ("--allowlist", "{no_differences}", "--ignore-unused-allowlist")
+        self.check("mypy.stubtest", "--mypy-config-file", "{settings}", *allowed, "millrace")
 
 
 class Promises(unittest.TestCase):

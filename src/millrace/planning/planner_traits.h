@@ -15,7 +15,7 @@ struct PlannerOption {
   std::string meaning;  // one line
   double least = 0;     // smallest and largest value it takes
   double most = 0;
-  std::string usual = {};  // what holds without it, for people: "0.01,0.04"
+  std::string usual = {};  // what holds without it, for people: "0.01,0.04", or in words
   bool several = false;    // a list of numbers
   bool whole = false;      // no fractions
 };

@@ -68,7 +68,8 @@ DataJson GroupsJson(const ComputationGraph& graph, const CostedGraph& costed, co
     for (int group = 0; group < costed.num_groups; ++group) {
       const double seconds = costed.Seconds(group, device);
       const auto [value, added] = values.emplace(seconds, values.size());
-      if (added) value_list.push_back(seconds < kCannotRun ? DataJson(fmt::format("{:.{}g}", seconds, digits)) : DataJson());
+      if (added)
+        value_list.push_back(seconds < kCannotRun ? DataJson(fmt::format("{:.{}g}", seconds, digits)) : DataJson());
       column.push_back(value->second);
     }
     columns.push_back(std::move(column));

@@ -140,7 +140,7 @@ TEST(SplitPlanner, SaysHowMuchIsMissing) {
 
 TEST(SplitPlanner, PlansManyLayersOverManyHosts) {
   Random random(14);
-  SplitProblem problem = RandomSplitProblem(random, 33, 5);
+  SplitProblem problem = RandomSplitProblem(random, 81, 7);
   problem.pipelined = true;
   problem.micro_batches = 4;
   problem.generated_tokens = 64;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 
 #include "millrace/engines/llama/tensor_split.h"
@@ -22,13 +23,24 @@ struct Partial {
   std::int32_t before = -1;  // its predecessor's place in the front it came from
 };
 
-using Front = std::vector<Partial>;  // none beats another in both; the smaller sums first
+using Front = std::vector<Partial>;  // none beats another in both: sums rise, slowest stages get faster
 
 void Keep(Front& front, const Partial& partial) {
-  for (const Partial& other : front) {
-    if (other.sum <= partial.sum && other.slowest <= partial.slowest) return;
+  auto at = std::upper_bound(front.begin(), front.end(), partial.sum,
+                             [](double sum, const Partial& other) { return sum < other.sum; });
+  if (at != front.begin()) {
+    const Partial& before = *std::prev(at);
+    if (before.slowest <= partial.slowest) return;
+    if (before.sum == partial.sum) --at;
   }
-  front.push_back(partial);
+  const auto beaten =
+      std::find_if(at, front.end(), [&partial](const Partial& other) { return other.slowest < partial.slowest; });
+  if (beaten == at) {
+    front.insert(at, partial);
+  } else {
+    *at = partial;
+    front.erase(std::next(at), beaten);
+  }
 }
 
 class Search {
@@ -91,6 +103,7 @@ class Search {
         const auto [sum, slowest] = CostOf(stage);
         Front& to = At(set | bit, end);
         for (std::size_t i = 0; i < from.size(); ++i) {
+          if (i > 0 && from[i - 1].slowest <= slowest) break;  // the rest are slower and gain nothing here
           Keep(to, {from[i].sum + sum, std::max(from[i].slowest, slowest), host, begin, static_cast<std::int32_t>(i)});
         }
       }

@@ -52,12 +52,17 @@ void AddDrawn(const TradeoffOptions& options, const PlannerRegistry& planners, c
 
 void AddSearched(const TradeoffOptions& options, const PlannerRegistry& planners, const std::string& name,
                  std::vector<TradeoffMethod>& methods) {
+  const std::vector<PlannerOption>& known = planners.Traits(name).options;
+  const auto takes = [&known](const char* option) {
+    return std::any_of(known.begin(), known.end(), [option](const PlannerOption& one) { return one.name == option; });
+  };
+  const auto keep = static_cast<double>(options.keep);
   for (const double share : kShares) {
     PlannerSettings settings;
     Budget budget;
     budget.seconds = share * options.seconds;
-    if (name == "anneal") settings.Set("chains", {static_cast<double>(options.keep)});
-    if (name == "brkga") settings.Set("population", {std::max(10.0, 2.0 * static_cast<double>(options.keep))});
+    if (takes("chains")) settings.Set("chains", {keep});
+    if (takes("population")) settings.Set("population", {std::max(10.0, 2.0 * keep)});
     methods.push_back(
         {name, fmt::format("{:g} s", *budget.seconds), {name, planners.Make(name, settings), budget, options.keep}});
   }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/experiments/targets/engine_comparison.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/experiments/summary.h"
+#include "millrace/optimize/optimize.h"
+#include "millrace/target/statistics.h"
+#include "millrace/target/target.h"
+
+namespace millrace {
+namespace {
+
+constexpr char kBest[] = "best";
+
+// A way, made ready.
+struct Ready {
+  EngineRun run;
+  std::unique_ptr<LoadedPlan> plan;
+};
+
+class Comparison {
+ public:
+  Comparison(const LoadedGraph& loaded, const Machine& machine, const EngineComparisonOptions& options)
+      : loaded_(loaded), machine_(machine), options_(options), cost_(MakeAnalyticCostModel(loaded.graph, machine)) {}
+
+  void Plan(const std::string& engine, const PlannerRegistry& planners,
+            const std::function<void(std::string_view)>& progress) {
+    OptimizeOptions optimize;
+    optimize.target = engine;
+    optimize.seed = options_.seed;
+    optimize.quick = !options_.planning_seconds;
+    optimize.time_limit = options_.planning_seconds;
+    optimize.profile_cache = options_.profile_cache;
+    const OptimizeResult result = Optimize(loaded_, machine_, planners, optimize, [&](const OptimizeStep& step) {
+      progress(engine + ": " + std::string(step.stage));
+    });
+    TargetContext context;
+    context.graph = &loaded_.graph;
+    context.machine = &machine_;
+    context.cost = cost_.get();
+    context.model = &*loaded_.model;
+    context.seed = options_.seed;
+    targets_.push_back(MakeTarget(engine, context));
+    for (const BaselineResult& baseline : result.baselines) Load({engine, baseline.name, "", {}}, baseline.candidate);
+    Load({engine, kBest, result.best.method, {}}, result.best);
+    for (OwnMode& mode : targets_.back()->LoadOwnModes())
+      ready_.push_back({{engine, mode.name, "", {}}, std::move(mode.plan)});
+  }
+
+  EngineComparison Run(std::string name) {
+    std::vector<LoadedPlan*> plans;
+    double round_seconds = 0;
+    for (const Ready& ready : ready_) {
+      plans.push_back(ready.plan.get());
+      std::string failure;
+      round_seconds += TryRun(*ready.plan, &failure).value_or(0);
+    }
+    MeasureOptions measure;
+    for (const Device& device : machine_.devices) {
+      for (const int unit : device.units) measure.cpus.push_back(unit);
+    }
+    std::sort(measure.cpus.begin(), measure.cpus.end());
+    measure.cpus.erase(std::unique(measure.cpus.begin(), measure.cpus.end()), measure.cpus.end());
+    constexpr double kFewestRounds = 5;
+    measure.repetitions = static_cast<int>(
+        std::clamp(options_.seconds / std::max(round_seconds, 1e-9), kFewestRounds, 1.0 * options_.most_rounds));
+    std::vector<Measurement> measured = MeasureInterleaved(plans, measure);
+    EngineComparison comparison{std::move(name), {}, false};
+    for (std::size_t i = 0; i < ready_.size(); ++i) {
+      ready_[i].run.measured = std::move(measured[i]);
+      comparison.disturbed = comparison.disturbed || ready_[i].run.measured.disturbed;
+      comparison.runs.push_back(std::move(ready_[i].run));
+    }
+    return comparison;
+  }
+
+ private:
+  void Load(EngineRun run, const Candidate& candidate) {
+    run.measured.failed = true;
+    std::unique_ptr<LoadedPlan> plan = TryLoad(*targets_.back(), candidate.plan, &run.measured.error);
+    if (plan != nullptr) ready_.push_back({std::move(run), std::move(plan)});
+  }
+
+  const LoadedGraph& loaded_;
+  const Machine& machine_;
+  const EngineComparisonOptions& options_;
+  std::unique_ptr<CostModel> cost_;
+  std::vector<std::unique_ptr<Target>> targets_;
+  std::vector<Ready> ready_;
+};
+
+// Does an engine run so without a plan of ours?
+bool ByItself(const EngineRun& run) { return run.way != kBest && run.way != "heft"; }
+
+const EngineRun* Fastest(const EngineComparison& comparison, const std::string& engine, bool by_itself) {
+  const EngineRun* fastest = nullptr;
+  for (const EngineRun& run : comparison.runs) {
+    if (run.engine != engine || run.measured.failed || ByItself(run) != by_itself) continue;
+    if (!by_itself && run.way != kBest) continue;
+    if (fastest == nullptr || run.measured.median < fastest->measured.median) fastest = &run;
+  }
+  return fastest;
+}
+
+std::vector<std::string> EnginesOf(const EngineComparison& comparison) {
+  std::vector<std::string> engines;
+  for (const EngineRun& run : comparison.runs) {
+    if (engines.empty() || engines.back() != run.engine) engines.push_back(run.engine);
+  }
+  return engines;
+}
+
+}  // namespace
+
+EngineComparison CompareEngines(const std::string& name, const LoadedGraph& loaded, const Machine& machine,
+                                const PlannerRegistry& planners, const EngineComparisonOptions& options,
+                                const std::function<void(std::string_view)>& progress) {
+  Comparison comparison(loaded, machine, options);
+  for (const std::string& engine : options.engines) comparison.Plan(engine, planners, progress);
+  progress("all in turn");
+  return comparison.Run(name);
+}
+
+std::vector<Table> EngineTables(const std::vector<EngineComparison>& comparisons) {
+  Table engines{
+      "engines",
+      "Milliseconds, medians of rounds in which all ways run in turn. own best way: the first engine's fastest "
+      "way without a plan, over this engine's best plan, with the 95 % interval.",
+      {"model", "engine", "way", "method", "median", "fastest", "rounds", "own best way / best plan"},
+      {}};
+  std::vector<std::pair<std::string, std::vector<double>>> ratios;
+  for (const EngineComparison& comparison : comparisons) {
+    const std::vector<std::string> names = EnginesOf(comparison);
+    if (names.empty()) continue;
+    const EngineRun* const reference = Fastest(comparison, names.front(), true);
+    for (const EngineRun& run : comparison.runs) {
+      Cell ratio = Words("");
+      if (reference != nullptr && run.way == kBest && !run.measured.failed) {
+        const Interval interval = RatioOfMedians(reference->measured.times, run.measured.times);
+        const double value = reference->measured.median / run.measured.median;
+        ratio = Range(value, interval.low, interval.high, 2);
+        auto of = std::find_if(ratios.begin(), ratios.end(), [&](const auto& one) { return one.first == run.engine; });
+        if (of == ratios.end()) of = ratios.insert(ratios.end(), {run.engine, {}});
+        of->second.push_back(value);
+      }
+      engines.rows.push_back({Words(comparison.model + (comparison.disturbed ? " (disturbed)" : "")), Words(run.engine),
+                              Words(run.way), Words(run.method), Number(1e3 * run.measured.median, 3),
+                              Number(1e3 * run.measured.min, 3), Count(run.measured.times.size()), ratio});
+    }
+  }
+  Table means{"means",
+              "Geometric mean, least and most over models.",
+              {"engine", "models", "own best way / best plan", "least", "most"},
+              {}};
+  for (const auto& [engine, values] : ratios) {
+    means.rows.push_back({Words(engine), Count(values.size()), Number(GeometricMean(values), 3),
+                          Number(*std::min_element(values.begin(), values.end()), 2),
+                          Number(*std::max_element(values.begin(), values.end()), 2)});
+  }
+  return {means, engines};
+}
+
+}  // namespace millrace
