@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -23,13 +24,39 @@ namespace {
 // Of a complaint with long words of others in it the beginning is shown and the end, which says what to do.
 constexpr std::size_t kLongestHead = 700, kLongestTail = 300;
 
-int Complain(const std::string& program, std::string_view complaint, int code) {
+// Allocates nothing: where memory has run out there may be none left for words either.
+int ComplainOfMemory(const char* program) {
+  std::fprintf(
+      stderr,
+      "%s: this takes more memory than there is; give it a smaller graph, fewer --threads or --samples, or more "
+      "memory\n",
+      program);
+  return 1;
+}
+
+// Libraries allocate where nothing may be thrown, too: when they free a large JSON value, or run a kernel. Where that
+// finds no memory the process cannot go on, but says why.
+const char* ending_program = "";
+[[noreturn]] void EndForWantOfMemory() {
+  try {
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    _exit(ComplainOfMemory(ending_program));
+  } catch (...) {
+    std::abort();
+  }
+  std::abort();
+}
+
+int Complain(const std::string& program, std::string_view complaint, int code) try {
   const std::size_t head = std::min(kLongestHead, complaint.size());
   const std::size_t tail = std::min(kLongestTail, complaint.size() - head);
   const std::string shown = Shown(complaint.substr(0, complaint.size() - tail), kLongestHead) +
                             Escaped(complaint.substr(complaint.size() - tail));
   std::fprintf(stderr, "%s: %s\n", program.c_str(), shown.c_str());
   return code;
+} catch (const std::bad_alloc&) {
+  return ComplainOfMemory(program.c_str());
 }
 
 // A file must not be opened in the place of a stream that our caller has closed: what is printed would go into it. What
@@ -47,10 +74,7 @@ int Work(const std::string& program, const std::function<int()>& work) {
   } catch (const InvalidInput& error) {
     return Complain(program, error.what(), 2);
   } catch (const std::bad_alloc&) {
-    return Complain(program,
-                    "this takes more memory than there is; give it a smaller graph, fewer --threads or --samples, or "
-                    "more memory",
-                    1);
+    return ComplainOfMemory(program.c_str());
   } catch (const std::length_error&) {
     return Complain(program, "a size in the input is beyond what memory can hold", 1);
   } catch (const std::exception& error) {
@@ -62,6 +86,8 @@ int Work(const std::string& program, const std::function<int()>& work) {
 
 int RunToItsEnd(const std::string& program, const std::function<int()>& work) {
   HoldStandardStreams();
+  ending_program = program.c_str();
+  std::set_terminate(EndForWantOfMemory);
   // A file that grows over the limit of its size is an error as a full disk is, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
   const int code = Work(program, work);

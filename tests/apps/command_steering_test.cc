@@ -125,7 +125,7 @@ TEST_F(CommandSteers, TowardsNothingElse) {
   Refuses(Schedule("--objective memory,within=0.5"), "--objective memory,within=0.5");
   const testing::Outcome outcome = Run(Schedule("--method heft --objective memory,seconds=1e-9 --time-limit 1"));
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("allow more with --objective"));
+  EXPECT_THAT(outcome.err, HasSubstr("allow more in the objective"));
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ class Planning(command.TestInFolder):
         for words, named in (
             ("keep_ops", {"keep_ops": ["a"]}),
             ("a list", {"keep": first, "keep_ops": "a"}),
-            ("matches no op", {"pins": {"nosuch": 0}}),
+            ("name matches .nosuch", {"pins": {"nosuch": 0}}),
             ("device", {"pins": {"*": "nosuch"}}),
             ("objective", {"objective": "beauty"}),
         ):

@@ -81,8 +81,8 @@ void Trade(const BestOf& best, const CostedGraph* given, const Objective& object
   const auto chosen = std::find_if(result.front.rbegin(), result.front.rend(),
                                    [limit](const Candidate& plan) { return plan.proxy_seconds <= limit; });
   if (chosen == result.front.rend()) {
-    throw WorkFailed(
-        fmt::format("no plan takes at most {:.6g} s; the fastest takes {:.6g} s: allow more", limit, fastest));
+    throw WorkFailed(fmt::format(
+        "no plan takes at most {:.6g} s; the fastest takes {:.6g} s: allow more in the objective", limit, fastest));
   }
   result.record.plan = chosen->plan;
   result.record.proxy_seconds = chosen->proxy_seconds;
