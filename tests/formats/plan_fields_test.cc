@@ -110,6 +110,8 @@ TEST(PlanFields, ChangedInAnyWayAreRefusedOrHarmless) {
       look(without);
     }
   }
+  RecordProperty("taken", static_cast<int>(taken));
+  RecordProperty("refused", static_cast<int>(refused));
   EXPECT_GT(refused, 1000U);
   EXPECT_GT(taken, 20U);
 }
