@@ -66,6 +66,12 @@ TEST(Judgement, KeepsAPlanThatIsSurelyFaster) {
   EXPECT_GT(result.baselines.front().ratio.first, 1.3);
 }
 
+TEST(Judgement, IsNotSureAfterAFewRuns) {
+  OptimizeResult result = BestAndDefault({1, 1, 1, 1}, {2, 2, 2, 2});
+  YieldToFasterBaseline(result, "all-cores");
+  EXPECT_EQ(result.best.method, "all-cores");
+}
+
 TEST(Judgement, WarnsOfAnOwnModeThatIsSurelyFasterThanTheBestPlan) {
   OptimizeResult result = BestAndDefault(Around(1), Turned(Around(1), 2));
   const auto mode = [](const std::string& name, const std::vector<double>& times) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <utility>
@@ -13,6 +14,9 @@
 
 namespace millrace {
 namespace {
+
+// Runs of both that it takes to be sure of which is faster.
+constexpr std::size_t kFewestTelling = 5;
 
 // Of times of one / times of the best; both 0 where either has none.
 std::pair<double, double> RatioInterval(const std::vector<double>& slower, const Candidate& best) {
@@ -40,7 +44,8 @@ void YieldToFasterBaseline(OptimizeResult& result, const std::string& usual) {
   }
   for (const BaselineResult& baseline : result.baselines) {
     if (!by_time || !baseline.keeps || !baseline.candidate.target_seconds || baseline.name != usual) continue;
-    if (RatioInterval(baseline.candidate.times, result.best).first <= 1) BecomeBest(baseline, result);
+    const bool told = std::min(baseline.candidate.times.size(), result.best.times.size()) >= kFewestTelling;
+    if (!told || RatioInterval(baseline.candidate.times, result.best).first <= 1) BecomeBest(baseline, result);
   }
   for (BaselineResult& baseline : result.baselines)
     baseline.ratio = RatioInterval(baseline.candidate.times, result.best);

@@ -78,6 +78,13 @@ void Pipeline::Race() {
   for (const Baseline& baseline : baselines_) {
     if (baseline.keeps) AddUnlessKnown(baseline.candidate, result_.candidates);
   }
+  // However little time is left, what the target does by itself comes first: nothing else may be chosen unmeasured
+  // beside it.
+  for (const Baseline& baseline : baselines_) {
+    if (!baseline.keeps || baseline.name != target_->usual_baseline()) continue;
+    std::stable_partition(result_.candidates.begin(), result_.candidates.end(),
+                          [&baseline](const Candidate& one) { return one.plan == baseline.candidate.plan; });
+  }
   if (result_.candidates.empty()) {
     throw WorkFailed("no plan found fits in the machine's memory (" + std::to_string(pool_.infeasible) +
                      " were tried)");

@@ -16,7 +16,9 @@ namespace millrace {
 namespace {
 
 std::string Line(const std::string& name, const Candidate& candidate, const std::string& ratio) {
-  const std::string median = candidate.target_seconds ? ReadableSeconds(*candidate.target_seconds) : "failed";
+  const std::string median = candidate.target_seconds    ? ReadableSeconds(*candidate.target_seconds)
+                             : candidate.failure.empty() ? "not run"
+                                                         : "failed";
   const std::string least = candidate.times.empty()
                                 ? "-"
                                 : ReadableSeconds(*std::min_element(candidate.times.begin(), candidate.times.end()));

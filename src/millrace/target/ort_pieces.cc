@@ -2,7 +2,9 @@
 #include "millrace/target/ort_pieces.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "millrace/engines/onnxruntime/agreement.h"
@@ -16,9 +18,11 @@ namespace {
 
 // What an op takes in the midst of others if it does nothing: it is looked at.
 constexpr double kLeastSeconds = 5e-7;
-// What idle threads of a session spin at most, about, and runs so long that this is nothing.
+// What a session's threads that sleep need to be awake, and runs so long that this is nothing.
 constexpr double kSettlingSeconds = 2e-3;
 constexpr double kLongSeconds = 0.05;
+// What idle threads of a session spin, a million pauses, and a little more.
+constexpr std::chrono::milliseconds kSpinning{40};
 
 // The nodes, without the others, as a model of their own.
 Model ByItself(const Model& model, std::span<const int> nodes) {
@@ -71,7 +75,12 @@ ProfiledTime TimeAlone(const std::shared_ptr<const ort::Library>& library, const
 }  // namespace
 
 OrtPieces::OrtPieces(std::shared_ptr<ort::Engine> engine, const std::vector<ort::Piece>& pieces, std::uint64_t seed)
-    : engine_(std::move(engine)), conductor_(engine_, pieces) {
+    : engine_(std::move(engine)),
+      conductor_(engine_, pieces),
+      spins_(std::any_of(pieces.begin(), pieces.end(), [](const ort::Piece& piece) {
+        const ort::SessionSettings& settings = piece.settings;
+        return (settings.threads > 1 || settings.parallel_ops > 0) && !settings.shares_cpus;
+      })) {
   const Model& model = engine_->model();
   const Random random(seed);
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
@@ -79,13 +88,20 @@ OrtPieces::OrtPieces(std::shared_ptr<ort::Engine> engine, const std::vector<ort:
     FillRandomly(model, model.inputs[i], of_input, conductor_.input(i));
   }
   conductor_.Run();
+  LeaveProcessors();
 }
 
 double OrtPieces::Run() {
   if (last_seconds_ < kLongSeconds) {
     for (double gone = 0; gone < kSettlingSeconds;) gone += RunAtOnce();
   }
-  return RunAtOnce();
+  const double seconds = RunAtOnce();
+  LeaveProcessors();
+  return seconds;
+}
+
+void OrtPieces::LeaveProcessors() const {
+  if (spins_) std::this_thread::sleep_for(kSpinning);
 }
 
 double OrtPieces::RunAtOnce() {

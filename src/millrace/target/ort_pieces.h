@@ -19,11 +19,11 @@ class OrtPieces : public LoadedPlan {
   // Fills the model's inputs with random data and runs once. Throws WorkFailed as Conductor does.
   OrtPieces(std::shared_ptr<ort::Engine> engine, const std::vector<ort::Piece>& pieces, std::uint64_t seed);
 
-  // As if the model had been run again and again before: short ones are, for a moment that is not counted. Threads of a
-  // session that ran just now may still spin where this one has to work, and its own may sleep.
+  // As if the model had been run again and again before: short ones are, for a moment that is not counted, so that
+  // threads are awake. Returns when no thread spins any more that would be in the way of what runs next.
   double Run() override;
 
-  // The same without a moment before.
+  // The same without a moment before and after.
   double RunAtOnce();
 
   // By output of the model, what the last run made; constants are empty.
@@ -33,8 +33,11 @@ class OrtPieces : public LoadedPlan {
   std::string WhyOtherThan(const std::vector<std::vector<std::byte>>& expected) const;
 
  private:
+  void LeaveProcessors() const;
+
   std::shared_ptr<ort::Engine> engine_;
   ort::Conductor conductor_;
+  bool spins_ = false;  // idle threads do, for a while
   double last_seconds_ = 0;
 };
 
