@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/experiments/targets/engine_comparison.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -128,33 +130,45 @@ EngineComparison CompareEngines(const std::string& name, const LoadedGraph& load
 std::vector<Table> EngineTables(const std::vector<EngineComparison>& comparisons) {
   Table engines{
       "engines",
-      "Milliseconds, medians of rounds in which all ways run in turn. own best way: the first engine's fastest "
-      "way without a plan, over this engine's best plan, with the 95 % interval.",
-      {"model", "engine", "way", "method", "median", "fastest", "rounds", "own best way / best plan"},
+      "Milliseconds, median / fastest of rounds in which all ways run in turn. other mode: one that "
+      "is no plan. best way / best plan: the first engine's fastest way without a plan over this engine's best "
+      "plan, with the 95 % interval.",
+      {"model", "engine", "one core", "all cores", "other mode", "heft", "best plan", "by", "best way / best plan"},
       {}};
   std::vector<std::pair<std::string, std::vector<double>>> ratios;
   for (const EngineComparison& comparison : comparisons) {
     const std::vector<std::string> names = EnginesOf(comparison);
     if (names.empty()) continue;
     const EngineRun* const reference = Fastest(comparison, names.front(), true);
-    for (const EngineRun& run : comparison.runs) {
-      Cell ratio = Words("");
-      if (reference != nullptr && run.way == kBest && !run.measured.failed) {
-        const Interval interval = RatioOfMedians(reference->measured.times, run.measured.times);
-        const double value = reference->measured.median / run.measured.median;
+    for (const std::string& engine : names) {
+      const auto time = [&](const auto& is) {
+        for (const EngineRun& run : comparison.runs) {
+          if (run.engine == engine && is(run) && !run.measured.failed)
+            return Words(fmt::format("{:.3f} / {:.3f}", 1e3 * run.measured.median, 1e3 * run.measured.min));
+        }
+        return Words("-");
+      };
+      const auto named = [&](const char* way) { return time([way](const EngineRun& run) { return run.way == way; }); };
+      const EngineRun* const best = Fastest(comparison, engine, false);
+      Cell ratio = Words("-");
+      if (reference != nullptr && best != nullptr) {
+        const Interval interval = RatioOfMedians(reference->measured.times, best->measured.times);
+        const double value = reference->measured.median / best->measured.median;
         ratio = Range(value, interval.low, interval.high, 2);
-        auto of = std::find_if(ratios.begin(), ratios.end(), [&](const auto& one) { return one.first == run.engine; });
-        if (of == ratios.end()) of = ratios.insert(ratios.end(), {run.engine, {}});
+        auto of = std::find_if(ratios.begin(), ratios.end(), [&](const auto& one) { return one.first == engine; });
+        if (of == ratios.end()) of = ratios.insert(ratios.end(), {engine, {}});
         of->second.push_back(value);
       }
-      engines.rows.push_back({Words(comparison.model + (comparison.disturbed ? " (disturbed)" : "")), Words(run.engine),
-                              Words(run.way), Words(run.method), Number(1e3 * run.measured.median, 3),
-                              Number(1e3 * run.measured.min, 3), Count(run.measured.times.size()), ratio});
+      engines.rows.push_back({Words(comparison.model + (comparison.disturbed ? " (disturbed)" : "")), Words(engine),
+                              named("sequential"), named("all-cores"), time([](const EngineRun& run) {
+                                return ByItself(run) && run.way != "sequential" && run.way != "all-cores";
+                              }),
+                              named("heft"), named(kBest), Words(best == nullptr ? "" : best->method), ratio});
     }
   }
   Table means{"means",
               "Geometric mean, least and most over models.",
-              {"engine", "models", "own best way / best plan", "least", "most"},
+              {"engine", "models", "best way / best plan", "least", "most"},
               {}};
   for (const auto& [engine, values] : ratios) {
     means.rows.push_back({Words(engine), Count(values.size()), Number(GeometricMean(values), 3),

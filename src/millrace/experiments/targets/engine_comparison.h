@@ -48,7 +48,7 @@ EngineComparison CompareEngines(const std::string& name, const LoadedGraph& load
                                 const std::function<void(std::string_view)>& progress);
 
 // "engines": milliseconds of every way, and for each engine the first engine's best way without a plan over its best
-// plan, with the 95 % interval. "means": the geometric mean of these over models.
+// plan. "means": the geometric mean of these over models.
 std::vector<Table> EngineTables(const std::vector<EngineComparison>& comparisons);
 
 }  // namespace millrace
