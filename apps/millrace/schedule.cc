@@ -108,8 +108,7 @@ void PrintOutcome(const CommandLine& line, const Objective& objective, const One
 }
 
 int Schedule(const CommandLine& line, const ScheduleOptions& options) {
-  OneMethodOptions planning{.fusion = {},
-                            .samples = options.samples,
+  OneMethodOptions planning{.samples = options.samples,
                             .iterations = options.iterations,
                             .time_limit = options.time_limit,
                             .objective = ParseObjective(options.objective),

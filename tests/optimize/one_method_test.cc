@@ -76,7 +76,9 @@ TEST(OneMethod, RefusesLimitsThatTheMethodDoesNotLookAt) {
 
 TEST(OneMethod, FailsWhereNothingFitsInMemory) {
   GraphData data;
-  data.ops = {{.name = "large", .weight_bytes = 1e12}};
+  data.ops.resize(1);
+  data.ops[0].name = "large";
+  data.ops[0].weight_bytes = 1e12;
   const ComputationGraph graph(data);
   EXPECT_THROW(Planned(graph, *MachinePreset("p100x2"), "heft", {}), WorkFailed);
 }

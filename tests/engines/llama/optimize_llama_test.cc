@@ -164,8 +164,8 @@ TEST_F(OptimizeLlamaTest, IsNeverBehindTheObviousSplits) {
     spec_["noise"] = 0.02;
     const LlamaResult result = Optimize();
     for (const LlamaContender& contender : result.contenders) {
-      if (contender.target_seconds && !contender.over_memory)
-        EXPECT_LE(*result.contenders[result.best].target_seconds, *contender.target_seconds) << ratio;
+      if (!contender.target_seconds || contender.over_memory) continue;
+      EXPECT_LE(*result.contenders[result.best].target_seconds, *contender.target_seconds) << ratio;
     }
   }
 }
