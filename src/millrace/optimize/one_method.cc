@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "millrace/cost/costed_graph.h"
+#include "millrace/cost/steering.h"
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 #include "millrace/fusion/greedy_fusion.h"
