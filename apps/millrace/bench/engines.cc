@@ -3,12 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "command_line/limits.h"
 #include "millrace/bench.h"
+#include "millrace/bench/built_model.h"
 #include "millrace/bench/flags.h"
 #include "millrace/bench/output.h"
 #include "millrace/experiments/targets/engine_comparison.h"
-#include "millrace/formats/model_graph.h"
 #include "millrace/machine/detect.h"
 #include "millrace/optimize/planners.h"
 #include "millrace/report/progress_bar.h"
@@ -25,15 +24,6 @@ struct EnginesFlags {
   double planning_seconds = 60;
 };
 
-LoadedGraph Built(const std::string& name, std::uint64_t seed) {
-  LoadedGraph loaded;
-  ModelOptions options;
-  options.seed = seed;
-  loaded.model = MakeModel(name, options);
-  loaded.graph = GraphOfModel(*loaded.model);
-  return loaded;
-}
-
 int RunEngines(const CommandLine& line, EnginesFlags options) {
   options.comparison.seed = line.common.seed;
   if (!options.quick) options.comparison.planning_seconds = options.planning_seconds;
@@ -43,7 +33,9 @@ int RunEngines(const CommandLine& line, EnginesFlags options) {
   const PlannerRegistry planners = MakePlannerRegistry({}, ThreadsOf(line));
   std::vector<EngineComparison> comparisons;
   for (const std::string& name : options.models.empty() ? InferenceModelNames() : options.models) {
-    const LoadedGraph loaded = Built(name, line.common.seed);
+    ModelOptions model;
+    model.seed = line.common.seed;
+    const LoadedGraph loaded = BuiltModel(name, model);
     const auto progress = [&](std::string_view what) { bar.Show(name + ", " + std::string(what), 0, 0); };
     comparisons.push_back(CompareEngines(name, loaded, machine, planners, options.comparison, progress));
   }

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "millrace/bench.h"
+#include "millrace/bench/built_model.h"
 #include "millrace/bench/flags.h"
 #include "millrace/bench/output_check.h"
 #include "millrace/errors/errors.h"
-#include "millrace/formats/model_graph.h"
 #include "millrace/machine/detect.h"
 #include "millrace/optimize/optimize.h"
 #include "millrace/optimize/planners.h"
@@ -68,12 +68,9 @@ std::vector<Network> Networks(const NetworksFlags& options) {
 
 LoadedGraph Load(const CommandLine& line, const Network& network) {
   if (!network.path.empty()) return LoadWithWarnings(line, network.path);
-  LoadedGraph loaded;
   ModelOptions options;
   options.seed = line.common.seed;
-  loaded.model = MakeModel(network.name, options);
-  loaded.graph = GraphOfModel(*loaded.model);
-  return loaded;
+  return BuiltModel(network.name, options);
 }
 
 // By the tensor that lies beside the network's file, where one does.

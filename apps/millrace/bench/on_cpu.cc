@@ -5,10 +5,10 @@
 
 #include <limits>
 
+#include "millrace/bench/built_model.h"
 #include "millrace/bench/output.h"
 #include "millrace/errors/errors.h"
 #include "millrace/experiments/summary.h"
-#include "millrace/formats/model_graph.h"
 #include "millrace/machine/detect.h"
 #include "millrace/optimize/optimize.h"
 #include "millrace/optimize/planners.h"
@@ -22,13 +22,10 @@ namespace {
 constexpr std::size_t kTopK = 16;
 
 LoadedGraph BuildNetwork(const std::string& name, std::uint64_t seed) {
-  LoadedGraph loaded;
   ModelOptions options;
   options.seed = seed;
   if (name == "bert_base") options.layers = 2;
-  loaded.model = MakeModel(name, options);
-  loaded.graph = GraphOfModel(*loaded.model);
-  return loaded;
+  return BuiltModel(name, options);
 }
 
 // Medians of the race that all candidates and the baselines run in turn; seconds, NaN where there is none.

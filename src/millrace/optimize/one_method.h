@@ -22,8 +22,8 @@ enum class GivenFusion {
 
 struct OneMethodOptions {
   std::optional<GivenFusion> fusion = {};  // empty: as the method chooses, or none where it does not
-  std::optional<std::int64_t> samples =
-      {};  // empty: usual_samples of the method; all that time allows where it is limited
+  // Empty: usual_samples of the method; all that time allows where it is limited.
+  std::optional<std::int64_t> samples = {};
   std::optional<std::int64_t> iterations = {};  // empty: the method's own
   std::optional<double> time_limit = {};        // of drawing, searching and trying again for memory together
   Objective objective = {};  // where it is not latency, half of the time goes to what is traded for that

@@ -10,6 +10,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/experiments/summary.h"
 #include "millrace/optimize/optimize.h"
+#include "millrace/runtime/host_units.h"
 #include "millrace/target/statistics.h"
 #include "millrace/target/target.h"
 
@@ -62,11 +63,7 @@ class Comparison {
       round_seconds += TryRun(*ready.plan, &failure).value_or(0);
     }
     MeasureOptions measure;
-    for (const Device& device : machine_.devices) {
-      for (const int unit : device.units) measure.cpus.push_back(unit);
-    }
-    std::sort(measure.cpus.begin(), measure.cpus.end());
-    measure.cpus.erase(std::unique(measure.cpus.begin(), measure.cpus.end()), measure.cpus.end());
+    measure.cpus = UnitsOf(machine_);
     constexpr double kFewestRounds = 5;
     measure.repetitions = static_cast<int>(
         std::clamp(options_.seconds / std::max(round_seconds, 1e-9), kFewestRounds, 1.0 * options_.most_rounds));
