@@ -223,6 +223,8 @@ void WarnOfContradictions(const OnnxDraft& draft, std::vector<std::string>& warn
 }  // namespace
 
 void InferShapes(OnnxDraft& draft, const ForkLimits& limits, std::vector<std::string>& warnings) {
+  // ONNX's table of schemas is built by the first look-up. Children of a process that has it need not build their own.
+  onnx::OpSchemaRegistry::Schema("Add");
   const std::string reply = RunInChild("ONNX shape inference", limits, [&draft] {
     InferShapesHere(draft);
     return Inference(draft).Known();
