@@ -20,6 +20,7 @@
 #include "millrace/formats/json_write.h"
 #include "millrace/planning/parallel.h"
 #include "millrace/train/go/experts.h"
+#include "training_ranks.h"
 
 namespace millrace::cli {
 
@@ -60,6 +61,7 @@ ExpertsCommand::ExpertsCommand() : request_(std::make_unique<ExpertsRequest>()) 
 ExpertsCommand::~ExpertsCommand() = default;
 
 int ExpertsCommand::Run() const {
+  RefuseRanks();
   const ExpertsRequest& r = *request_;
   std::error_code failed;
   std::filesystem::create_directories(r.output, failed);

@@ -20,6 +20,7 @@
 #include "millrace/network/model_file.h"
 #include "millrace/train/gflownet/finetune.h"
 #include "setting_options.h"
+#include "training_ranks.h"
 
 namespace millrace::cli {
 
@@ -87,6 +88,7 @@ FinetuneCommand::FinetuneCommand() : request_(std::make_unique<FinetuneRequest>(
 FinetuneCommand::~FinetuneCommand() = default;
 
 int FinetuneCommand::Run() const {
+  RefuseRanks();
   const FinetuneRequest& r = *request_;
   const ComputationGraph graph = LoadGraph(r.graph).graph;
   if (graph.num_ops() == 0) throw InvalidInput(r.graph + ": a graph without ops has no plan to learn");

@@ -14,6 +14,7 @@
 #include "millrace/formats/json_write.h"
 #include "millrace/formats/load.h"
 #include "millrace/train/gflownet/trainer.h"
+#include "training_ranks.h"
 
 namespace millrace::cli {
 namespace {
@@ -54,21 +55,28 @@ GFlowNetCommand::GFlowNetCommand() : request_(std::make_unique<GFlowNetRequest>(
 
 GFlowNetCommand::~GFlowNetCommand() = default;
 
-int GFlowNetCommand::Run() const {
-  const GFlowNetRequest& r = *request_;
-  const LearningOptions& learning = r.learning;
+namespace {
+
+int Train(const GFlowNetRequest& r, mpi::Ranks* ranks) {
+  const LearningOptions learning = OptionsOfRank(r.learning, ranks);
   GFlowNetTrainerOptions options;
   std::optional<Checkpoint> resume = ResumeFrom(learning, kGFlowNetCheckpoint);
   options.settings = SettingsOf<GFlowNetSettings>(learning, resume, r.kind);
   if (!resume && r.kind == "ppo") options.settings.objective = "ppo";
   if (resume) resume->settings = SettingsJson(options.settings);
   for (const std::string& file : r.graphs) options.graphs.push_back(LoadGraph(file).graph);
-  SetLearningOptions(learning, options);
+  SetLearningOptions(learning, ranks, options);
   options.checkpoint = learning.checkpoint.empty() ? learning.output + ".checkpoint" : learning.checkpoint;
   GFlowNetProgress progress(learning.log, learning.quiet);
   const TrainingSummary summary = TrainGFlowNet(options, resume, progress);
   if (learning.json) PrintSummary(learning.output, summary);
   return 0;
+}
+
+}  // namespace
+
+int GFlowNetCommand::Run() const {
+  return WorkWithRanks([this](mpi::Ranks* ranks) { return Train(*request_, ranks); });
 }
 
 }  // namespace millrace::cli

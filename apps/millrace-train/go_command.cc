@@ -22,6 +22,7 @@
 #include "millrace/plan/hash.h"
 #include "millrace/train/go/trainer.h"
 #include "setting_options.h"
+#include "training_ranks.h"
 
 namespace millrace::cli {
 
@@ -119,9 +120,10 @@ GoCommand::GoCommand() : request_(std::make_unique<GoRequest>()) {
 
 GoCommand::~GoCommand() = default;
 
-int GoCommand::Run() const {
-  const GoRequest& r = *request_;
-  const LearningOptions& learning = r.learning;
+namespace {
+
+int Train(const GoRequest& r, mpi::Ranks* ranks) {
+  const LearningOptions learning = OptionsOfRank(r.learning, ranks);
   const bool alone = !r.graph.empty();
   GoTrainerOptions options;
   std::optional<Checkpoint> resume = ResumeFrom(learning, kGoCheckpoint);
@@ -129,7 +131,7 @@ int GoCommand::Run() const {
   settings = SettingsOf<GoSettings>(learning, resume, alone ? "go-finetune" : "go");
   if (!r.tasks.empty()) settings.tasks = r.tasks;
   if (resume) resume->settings = SettingsJson(settings);
-  SetLearningOptions(learning, options);
+  SetLearningOptions(learning, ranks, options);
   options.checkpoint = !learning.checkpoint.empty() ? learning.checkpoint
                        : alone                      ? ""
                                                     : learning.output + ".checkpoint";
@@ -143,9 +145,15 @@ int GoCommand::Run() const {
   }
   GoProgress progress(learning);
   const GoSummary summary = TrainGo(problems, validation, options, resume, progress);
-  if (!r.plan.empty()) WritePlan(r.plan, problems.front(), summary.best.front(), learning.seed);
+  if (!r.plan.empty() && !IsFollower(ranks)) WritePlan(r.plan, problems.front(), summary.best.front(), learning.seed);
   if (learning.json) PrintSummary(learning.output, summary);
   return 0;
+}
+
+}  // namespace
+
+int GoCommand::Run() const {
+  return WorkWithRanks([this](mpi::Ranks* ranks) { return Train(*request_, ranks); });
 }
 
 }  // namespace millrace::cli

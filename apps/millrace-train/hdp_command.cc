@@ -22,6 +22,7 @@
 #include "millrace/simulate/timeline.h"
 #include "millrace/train/hdp/trainer.h"
 #include "setting_options.h"
+#include "training_ranks.h"
 
 namespace millrace::cli {
 
@@ -91,6 +92,7 @@ HdpCommand::HdpCommand() : request_(std::make_unique<HdpRequest>()) {
 HdpCommand::~HdpCommand() = default;
 
 int HdpCommand::Run() const {
+  RefuseRanks();
   const HdpRequest& r = *request_;
   const ComputationGraph graph = LoadGraph(r.graph).graph;
   if (graph.num_ops() == 0) throw InvalidInput(r.graph + ": a graph without ops has no plan to learn");

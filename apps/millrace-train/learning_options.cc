@@ -4,6 +4,7 @@
 
 #include "millrace/network/weights.h"
 #include "setting_options.h"
+#include "training_ranks.h"
 
 namespace millrace::cli {
 
@@ -41,7 +42,7 @@ void AddLearningOptions(CLI::App& app, LearningOptions& options, const LearningH
       "Print what each setting of a preset means, and exit");
 }
 
-void SetLearningOptions(const LearningOptions& from, TrainingOptions& to) {
+void SetLearningOptions(const LearningOptions& from, mpi::Ranks* ranks, TrainingOptions& to) {
   to.seed = from.seed;
   to.threads = from.threads;
   to.torch_threads = from.torch_threads;
@@ -49,6 +50,16 @@ void SetLearningOptions(const LearningOptions& from, TrainingOptions& to) {
   if (!from.start.empty()) to.start = ReadWeights(from.start);
   to.output = from.output;
   to.checkpoint_seconds = from.checkpoint_seconds;
+  to.ranks = ranks;
+}
+
+LearningOptions OptionsOfRank(const LearningOptions& from, const mpi::Ranks* ranks) {
+  LearningOptions own = from;
+  if (!IsFollower(ranks)) return own;
+  own.log.clear();
+  own.quiet = true;
+  own.json = false;
+  return own;
 }
 
 std::optional<Checkpoint> ResumeFrom(const LearningOptions& from, const CheckpointKind& kind) {

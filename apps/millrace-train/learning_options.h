@@ -42,9 +42,12 @@ struct LearningHelp {
 void AddLearningOptions(CLI::App& app, LearningOptions& options, const LearningHelp& help,
                         const SettingsTable& settings);
 
-// The same in the options of a trainer, but for `checkpoint`, whose default is each command's own. Throws InvalidInput
-// where the weights to start from cannot be read.
-void SetLearningOptions(const LearningOptions& from, TrainingOptions& to);
+// The same in the options of a trainer, but for `checkpoint`, whose default is each command's own. `ranks` may be null.
+// Throws InvalidInput where the weights to start from cannot be read.
+void SetLearningOptions(const LearningOptions& from, mpi::Ranks* ranks, TrainingOptions& to);
+
+// What this rank heeds of them: all but rank 0 are silent and write no log. `ranks` may be null.
+LearningOptions OptionsOfRank(const LearningOptions& from, const mpi::Ranks* ranks);
 
 // The checkpoint to go on from, nothing where none is asked for. Throws InvalidInput where it cannot be read.
 std::optional<Checkpoint> ResumeFrom(const LearningOptions& from, const CheckpointKind& kind);

@@ -12,6 +12,7 @@
 #include "learning_options.h"
 #include "millrace/formats/json_write.h"
 #include "millrace/train/go/move_trainer.h"
+#include "training_ranks.h"
 
 namespace millrace::cli {
 
@@ -65,12 +66,14 @@ MovesCommand::MovesCommand() : request_(std::make_unique<MovesRequest>()) {
 
 MovesCommand::~MovesCommand() = default;
 
-int MovesCommand::Run() const {
-  const LearningOptions& learning = request_->learning;
+namespace {
+
+int Train(const MovesRequest& r, mpi::Ranks* ranks) {
+  const LearningOptions learning = OptionsOfRank(r.learning, ranks);
   MoveTrainerOptions options;
   const std::optional<Checkpoint> resume = ResumeFrom(learning, kMoveCheckpoint);
   options.settings = SettingsOf<MoveSettings>(learning, resume, "go-moves");
-  SetLearningOptions(learning, options);
+  SetLearningOptions(learning, ranks, options);
   options.checkpoint = learning.checkpoint.empty() ? learning.output + ".checkpoint" : learning.checkpoint;
   MovesProgress progress(learning);
   const TrainingSummary summary = TrainMoves(options, resume, progress);
@@ -81,6 +84,12 @@ int MovesCommand::Run() const {
                                  JsonNumberOrNull(summary.seconds), JsonNumberOrNull(summary.best_score)));
   }
   return 0;
+}
+
+}  // namespace
+
+int MovesCommand::Run() const {
+  return WorkWithRanks([this](mpi::Ranks* ranks) { return Train(*request_, ranks); });
 }
 
 }  // namespace millrace::cli

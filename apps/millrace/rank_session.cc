@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "millrace/engines/mpi/load_module.h"
 #include "millrace/engines/mpi/model_parts.h"
 #include "millrace/engines/mpi/rank_machine.h"
 #include "millrace/engines/mpi/seats.h"
 #include "millrace/errors/errors.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/plan/hash.h"
+#include "millrace/ranks/load_module.h"
 #include "millrace/runtime/revision.h"
 #include "millrace/target/mpi_target.h"
 #include "millrace/target/profile_cache.h"

@@ -9,9 +9,9 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/engines/mpi/leader.h"
-#include "millrace/engines/mpi/local_ranks.h"
 #include "millrace/errors/errors.h"
 #include "millrace/machine/preset.h"
+#include "millrace/ranks/local_ranks.h"
 
 namespace millrace {
 namespace {

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "millrace/engines/mpi/letter.h"
-#include "millrace/engines/mpi/local_ranks.h"
 #include "millrace/errors/errors.h"
+#include "millrace/ranks/local_ranks.h"
 
 namespace millrace::mpi {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "millrace/engines/mpi/follower.h"
 #include "millrace/engines/mpi/leader.h"
-#include "millrace/engines/mpi/local_ranks.h"
+#include "millrace/ranks/local_ranks.h"
 
 // Rank 0 here, the others as threads.
 namespace millrace::testing {

@@ -144,7 +144,9 @@ TEST(OrtPieces, AreOneUnpinnedSessionWhereEverythingRunsOnAllProcessors) {
   EXPECT_THAT(whole[0].settings.cpus, IsEmpty());
   EXPECT_FALSE(whole[0].settings.shares_cpus);
   plan.placement.assign(model.nodes.size(), 0);
-  if (all.size() > 1) EXPECT_EQ(ort::PiecesOf(graph, machine, plan).front().cpu, all.front());
+  if (all.size() > 1) {
+    EXPECT_EQ(ort::PiecesOf(graph, machine, plan).front().cpu, all.front());
+  }
 }
 
 TEST(OrtPieces, OfAGangLeaveItsProcessorsToOthersInTime) {

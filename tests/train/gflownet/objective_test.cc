@@ -77,7 +77,8 @@ std::map<std::string, std::vector<double>> GradientOf(const Weights& weights, co
   GFlowNetLearner learner(weights, {.gradient_limit = 0});
   const std::vector<Predicted> predicted =
       learner.Predict({{.graph = &fixture.graph, .temperature = kTemperature, .steps = &fixture.steps}});
-  learner.Descend({objective.Differentiate(fixture.sampled, predicted[0], 0)}, 0);
+  learner.Follow({objective.Differentiate(fixture.sampled, predicted[0], 0)});
+  learner.Descend(1, 0);
   const Weights saved = learner.Save();
   const std::vector<float>& moment = saved.tensors.at("first_moment").values;
   std::map<std::string, std::vector<double>> gradient;

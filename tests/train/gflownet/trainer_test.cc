@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -27,11 +28,13 @@
 #include "millrace/simulate/timeline.h"
 #include "millrace/train/gflownet/finetune.h"
 #include "millrace/train/gflownet/learner.h"
+#include "tests/train/torch/train_on_ranks.h"
 
 namespace millrace {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using ::testing::Not;
 
 class LastValidation : public GFlowNetObserver {
@@ -288,6 +291,73 @@ TEST_F(TrainingTest, BadInputIsOneLineAndExitCodeTwo) {
   }
 }
 
+TEST_F(TrainingTest, EndsInTheSameWeightsOnAnyNumberOfRanksWhateverTheObjective) {
+  for (const char* objective : {"log_partition_variance", "trajectory_balance", "ppo"}) {
+    GFlowNetTrainerOptions options;
+    options.settings = Small();
+    options.settings.objective = objective;
+    options.settings.graphs_per_update = 3;
+    options.settings.demonstration_weight = 0.5;
+    options.settings.demonstration_problems = 2;
+    options.settings.window_share = std::string(objective) == "log_partition_variance" ? 0.5 : 0;
+    options.settings.windows = 2;
+    options.settings.updates = 4;
+    options.settings.validate_every = 2;
+    options.seed = 4;
+    options.output = Path("alone.safetensors");
+    LastValidation validation;
+    TrainGFlowNet(options, std::nullopt, validation);
+    for (const int size : {2, 5}) {
+      options.output = Path("together.safetensors");
+      const std::string fault = testing::OnRanks(size, [&](mpi::Ranks& ranks) {
+        GFlowNetTrainerOptions own = options;
+        own.ranks = &ranks;
+        if (ranks.rank() != 0) own.output = Path("of a follower");
+        LastValidation unused;
+        TrainGFlowNet(own, std::nullopt, unused);
+      });
+      EXPECT_EQ(fault, "");
+      EXPECT_EQ(ReadWeights(Path("alone.safetensors")), ReadWeights(options.output)) << objective << ", " << size;
+      EXPECT_FALSE(std::filesystem::exists(Path("of a follower")));
+    }
+  }
+}
+
+// By the program, over MPI: the same bytes, and one complaint about what is wrong everywhere.
+TEST_F(TrainingTest, RanksOfMpirunTrainAsOneProcessDoes) {
+#ifndef MILLRACE_MPI_BUILT
+  GTEST_SKIP() << "built without MPI";
+#endif
+  if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no mpirun here";
+  GFlowNetSettings settings = Small();
+  settings.updates = 4;
+  settings.validate_every = 4;
+  const std::string preset = Write("preset.json", SettingsJson(settings));
+  ASSERT_EQ(Run({"gflownet", "--preset", preset, "-q", "-o", Path("alone.safetensors")}), 0);
+  const auto on_ranks = [&](const std::string& words) {
+    const std::string line =
+        "mpirun -q --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 3 "
+        "'" MILLRACE_TRAIN_PROGRAM "' " +
+        words + " >'" + Path("errors.txt") + "' 2>&1 </dev/null";
+    return std::system(line.c_str());
+  };
+  const std::string together = Path("together.safetensors");
+  EXPECT_EQ(on_ranks("gflownet --preset '" + preset + "' -o '" + together + "' --log '" + Path("log") + "'"), 0)
+      << ContentOf(Path("errors.txt"));
+  EXPECT_EQ(ContentOf(Path("alone.safetensors")), ContentOf(together));
+  // One line for the validation, on the terminal and in the log.
+  EXPECT_THAT(ContentOf(Path("errors.txt")), MatchesRegex("update 4, [^\n]*\n"));
+  EXPECT_THAT(ContentOf(Path("log")), MatchesRegex("\\{[^\n]*\n(\\{[^\n]*\n)*"));
+
+  const int status = on_ranks("gflownet --preset missing -o x");
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  const std::string complaint = ContentOf(Path("errors.txt"));
+  EXPECT_THAT(complaint, HasSubstr("there is no 'missing'"));
+  EXPECT_EQ(complaint.find("there is no"), complaint.rfind("there is no")) << complaint;
+  EXPECT_EQ(WEXITSTATUS(on_ranks("hdp --graph g --machine m -o x")), 2);
+  EXPECT_THAT(ContentOf(Path("errors.txt")), HasSubstr("one process"));
+}
+
 TEST_F(TrainingTest, AGradientThatIsNotFiniteChangesNoWeight) {
   Random random(1);
   const Weights start = InitialMessagePassingWeights(random);
@@ -304,7 +374,8 @@ TEST_F(TrainingTest, AGradientThatIsNotFiniteChangesNoWeight) {
   Derivative derivative;
   derivative.groups.assign(steps.groups.steps(), std::numeric_limits<float>::quiet_NaN());
   derivative.devices.assign(steps.devices.steps(), 0);
-  EXPECT_THROW(learner.Descend({derivative}, 1e-3), WorkFailed);
+  learner.Follow({derivative});
+  EXPECT_THROW(learner.Descend(1, 1e-3), WorkFailed);
   EXPECT_EQ(learner.weights(), start);
 }
 

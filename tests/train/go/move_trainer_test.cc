@@ -17,6 +17,7 @@
 #include "millrace/train/go/move_learner.h"
 #include "tests/reference/shaken_weights.h"
 #include "tests/reference/temporary_folder.h"
+#include "tests/train/torch/train_on_ranks.h"
 
 namespace millrace {
 namespace {
@@ -180,6 +181,26 @@ TEST_F(MoveTraining, EndsInTheSameWeightsAtAnyNumberOfThreadsAndHoweverOftenItWa
   EXPECT_THROW(TrainMoves(often, std::nullopt, stopping), WorkFailed);
   TrainMoves(part, ReadCheckpoint(part.checkpoint, kMoveCheckpoint), observer);
   EXPECT_EQ(ReadWeights(whole.output), ReadWeights(part.output));
+}
+
+TEST_F(MoveTraining, EndsInTheSameWeightsOnAnyNumberOfRanks) {
+  MoveReports observer;
+  const MoveTrainerOptions alone = Options("alone", 4);
+  TrainMoves(alone, std::nullopt, observer);
+  for (const int size : {2, 3}) {
+    const MoveTrainerOptions together = Options("ranks" + std::to_string(size), 4);
+    const std::string fault = testing::OnRanks(size, [&](mpi::Ranks& ranks) {
+      MoveTrainerOptions own = together;
+      own.ranks = &ranks;
+      MoveReports unused;
+      TrainMoves(own, std::nullopt, unused);
+      EXPECT_EQ(unused.reports.size(), ranks.rank() == 0 ? 4u : 0u);
+    });
+    EXPECT_EQ(fault, "");
+    EXPECT_EQ(ReadWeights(alone.output), ReadWeights(together.output)) << size << " ranks";
+    EXPECT_EQ(ReadCheckpoint(alone.checkpoint, kMoveCheckpoint).memory,
+              ReadCheckpoint(together.checkpoint, kMoveCheckpoint).memory);
+  }
 }
 
 TEST(MoveSettings, ThePresetIsUnderstoodAndReadBackAsItIs) {

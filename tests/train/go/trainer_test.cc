@@ -14,6 +14,7 @@
 #include "millrace/plan/verify.h"
 #include "millrace/train/torch/plan_reward.h"
 #include "millrace/workloads/random_graph.h"
+#include "tests/train/torch/train_on_ranks.h"
 
 namespace millrace {
 namespace {
@@ -129,6 +130,33 @@ TEST_F(GoTest, EndsInTheSameWeightsAtAnyNumberOfThreadsAndHoweverOftenItWasStopp
   EXPECT_EQ(checkpoint.update, 4);
   TrainGo(problems, {}, part, checkpoint, observer);
   EXPECT_EQ(ReadWeights(whole.output), ReadWeights(part.output));
+}
+
+TEST_F(GoTest, EndsInTheSameWeightsOnAnyNumberOfRanks) {
+  const std::vector<GoTrainingProblem> problems = Problems(3, 40);
+  GoTrainerOptions alone = Options("alone", 4);
+  alone.settings.problems_per_update = 3;
+  GoReports observer;
+  const GoSummary summary = TrainGo(problems, {}, alone, std::nullopt, observer);
+  for (const int size : {2, 3, 4}) {
+    const GoTrainerOptions together = [&] {
+      GoTrainerOptions options = Options("ranks" + std::to_string(size), 4);
+      options.settings = alone.settings;
+      return options;
+    }();
+    const std::string fault = testing::OnRanks(size, [&](mpi::Ranks& ranks) {
+      GoTrainerOptions own = together;
+      own.ranks = &ranks;
+      GoReports unused;
+      const GoSummary mine = TrainGo(problems, {}, own, std::nullopt, unused);
+      EXPECT_EQ(mine.evaluations, summary.evaluations);
+      EXPECT_EQ(mine.best[2].seconds, summary.best[2].seconds);
+    });
+    EXPECT_EQ(fault, "");
+    EXPECT_EQ(ReadWeights(alone.output), ReadWeights(together.output)) << size << " ranks";
+    EXPECT_EQ(ReadCheckpoint(alone.checkpoint, kGoCheckpoint).memory,
+              ReadCheckpoint(together.checkpoint, kGoCheckpoint).memory);
+  }
 }
 
 TEST_F(GoTest, TasksThatAreOffKeepTheirDefault) {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "millrace/engines/mpi/ranks.h"
+#include "millrace/ranks/ranks.h"
 #include "millrace/runtime/progress.h"
 
 // The one thread of a process that talks to the other ranks, so that messages move while everybody else computes or

@@ -57,7 +57,7 @@ GFlowNetLearner::GFlowNetLearner(const Weights& start, const GFlowNetLearnerSett
     all.tensors.merge(DrawWeights(more, random).tensors);
     shapes.insert(shapes.end(), more.begin(), more.end());
   }
-  state.trained.emplace(std::move(shapes), all, settings.average_decay, state.device);
+  state.trained.emplace(std::move(shapes), all, settings.average_decay, state.device, settings.team);
 }
 
 GFlowNetLearner::~GFlowNetLearner() = default;
@@ -99,7 +99,7 @@ std::vector<Predicted> GFlowNetLearner::Predict(const std::vector<RecordedSteps>
   return all;
 }
 
-double GFlowNetLearner::Descend(const std::vector<Derivative>& derivatives, double learning_rate) {
+void GFlowNetLearner::Follow(const std::vector<Derivative>& derivatives) {
   State& state = *state_;
   std::vector<float> groups, devices, removals, log_partitions, group_entropy, device_entropy;
   for (std::size_t i = 0; i < derivatives.size(); ++i) {
@@ -131,10 +131,17 @@ double GFlowNetLearner::Descend(const std::vector<Derivative>& derivatives, doub
     outputs.push_back(state.outputs.devices.entropy);
     gradients.push_back(tensor(device_entropy));
   }
-  state.trained->ClearGradient();
   torch::autograd::backward(outputs, gradients);
   state.outputs = {};
-  return state.trained->Descend(learning_rate, state.settings.gradient_limit);
+  state.trained->EndPart();
+}
+
+double GFlowNetLearner::Descend(std::size_t parts, double learning_rate) {
+  TrainedParameters& trained = *state_->trained;
+  trained.AddUp(parts);
+  const double norm = trained.Descend(learning_rate, state_->settings.gradient_limit);
+  trained.ClearGradient();
+  return norm;
 }
 
 Weights GFlowNetLearner::weights() const {

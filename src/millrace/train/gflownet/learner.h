@@ -11,6 +11,7 @@
 #include "millrace/train/gflownet/objective.h"
 #include "millrace/train/gflownet/state_steps.h"
 #include "millrace/train/torch/learner.h"
+#include "millrace/train/torch/team.h"
 
 // The GFlowNet's policy under training. Nothing of libtorch shows here, so that what drives training compiles without
 // it. Probabilities are logarithms, in nats.
@@ -31,6 +32,7 @@ struct GFlowNetLearnerSettings {
   double average_decay = 0.999;  // of the weights' moving average
   double gradient_limit = 1;     // the gradient's norm is cut down to this; 0: it is not
   int threads = 1;               // of libtorch
+  const Team* team = nullptr;    // that trains together, and outlives the learner; null: nobody else
 };
 
 // Adam (Kingma and Ba, 2015) on the weights of gflownet/policy/message_passing.h, or of gflownet/policy/topoformer.h
@@ -42,12 +44,15 @@ class GFlowNetLearner final : public Learner {
   GFlowNetLearner(const Weights& start, const GFlowNetLearnerSettings& settings);
   ~GFlowNetLearner() override;
 
-  // What the network says of all recorded choices, in one pass. Keeps what Descend needs.
+  // What the network says of all recorded choices of one part of an update, in one pass. Keeps what Follow needs.
   std::vector<Predicted> Predict(const std::vector<RecordedSteps>& recorded);
 
-  // One gradient step down the derivatives, one for each element of the last Predict. Returns the gradient's norm
-  // before it was cut. Throws WorkFailed, and changes nothing, where that is not finite.
-  double Descend(const std::vector<Derivative>& derivatives, double learning_rate);
+  // Adds the part's gradient, by the derivatives of what was predicted last.
+  void Follow(const std::vector<Derivative>& derivatives);
+
+  // One gradient step, once all of an update's parts that this rank owns have been followed. Returns the gradient's
+  // norm before it was cut. Throws WorkFailed, and changes nothing, where that is not finite.
+  double Descend(std::size_t parts, double learning_rate);
 
   Weights weights() const override;
   Weights average() const override;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -67,7 +66,8 @@ class GFlowNetTraining final : public TrainingLoop {
                                   .entropy = objective_->wants_entropy(),
                                   .average_decay = settings_.average_decay,
                                   .gradient_limit = settings_.gradient_limit,
-                                  .threads = options.torch_threads}),
+                                  .threads = options.torch_threads,
+                                  .team = &team()}),
         grid_(settings_.validation == "grid" ? MakeValidationGrid(settings_.validation_graphs)
                                              : std::vector<ValidationCell>()),
         exact_grid_(settings_.validation == "exactness"
@@ -195,9 +195,10 @@ class GFlowNetTraining final : public TrainingLoop {
     const int demonstrations = only_demonstrations ? settings_.graphs_per_update : demonstrated ? 1 : 0;
     const std::unique_ptr<Policy> policy = MakeLearnedPolicy(learner_.weights());
     const Random random = random_.Fork(kUpdates).Fork(static_cast<std::uint64_t>(state().update));
-    std::vector<std::vector<TrajectoryBatch>> by_problem(static_cast<std::size_t>(sampled + demonstrations));
+    std::vector<UpdatePart> by_problem(static_cast<std::size_t>(sampled + demonstrations));
     RunInParallel(sampled + demonstrations, options_.threads, [&](int i) {
-      std::vector<TrajectoryBatch>& own = by_problem[static_cast<std::size_t>(i)];
+      UpdatePart& own = by_problem[static_cast<std::size_t>(i)];
+      if (!team().Owns(static_cast<std::size_t>(i))) return;
       const Random stream = random.Fork(static_cast<std::uint64_t>(i));
       if (i < sampled) {
         own = Sample(*policy, stream);
@@ -206,30 +207,46 @@ class GFlowNetTraining final : public TrainingLoop {
         Demonstrate(*policy, stream, own.front());
       }
     });
-    std::vector<TrajectoryBatch> batches;
-    for (std::vector<TrajectoryBatch>& own : by_problem)
-      batches.insert(batches.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
     const double rollout_seconds = clock.Elapsed();
 
     report_ = {};
     report_.learning_rate = Falling(settings_.learning_rate, settings_.last_learning_rate, progress);
     const UpdateResult result =
-        UpdateLearner(batches, *objective_, demonstration_weight, report_.learning_rate, progress, learner_);
+        UpdateLearner(by_problem, *objective_, demonstration_weight, report_.learning_rate, progress, team(), learner_);
     report_.loss = result.loss;
     report_.gradient_norm = result.gradient_norm;
     report_.demonstration_log_probability = result.demonstration_log_probability;
-    double plans = 0;
-    const auto batches_sampled = static_cast<double>(batches.size()) - demonstrations;
-    for (const TrajectoryBatch& batch : batches) {
-      plans += static_cast<double>(batch.sampled.log_reward.size());
-      if (batch.demonstration) continue;
-      report_.mean += batch.mean_ratio / batches_sampled;
-      report_.best += batch.best_ratio / batches_sampled;
-    }
-    report_.plans_per_second = plans / rollout_seconds;
+    ReportSampled(by_problem, rollout_seconds);
     rollout_seconds_ += rollout_seconds;
     learner_seconds_ += clock.Elapsed() - rollout_seconds;
     ++updates_here_;
+  }
+
+  void ReportSampled(const std::vector<UpdatePart>& by_problem, double seconds) {
+    struct Sums {
+      double plans = 0, batches = 0, mean = 0, best = 0;
+    };
+    std::vector<Sums> by_part(by_problem.size());
+    for (std::size_t i = 0; i < by_problem.size(); ++i) {
+      for (const TrajectoryBatch& batch : by_problem[i]) {
+        by_part[i].plans += static_cast<double>(batch.sampled.log_reward.size());
+        if (batch.demonstration) continue;
+        by_part[i].batches += 1;
+        by_part[i].mean += batch.mean_ratio;
+        by_part[i].best += batch.best_ratio;
+      }
+    }
+    team().Share(by_part);
+    Sums sums;
+    for (const Sums& part : by_part) {
+      sums.plans += part.plans;
+      sums.batches += part.batches;
+      sums.mean += part.mean;
+      sums.best += part.best;
+    }
+    report_.mean = sums.batches > 0 ? sums.mean / sums.batches : 0;
+    report_.best = sums.batches > 0 ? sums.best / sums.batches : 0;
+    report_.plans_per_second = sums.plans / seconds;
   }
 
   void ReportUpdate() override {

@@ -32,41 +32,93 @@ void Scale(double share, Derivative& derivative) {
   derivative.entropy *= share;
 }
 
-}  // namespace
+// Means over all parts' batches of what is in its name, of one part its share.
+struct PartResult {
+  double loss = 0;
+  double demonstration_log_probability = 0;
+};
 
-UpdateResult UpdateLearner(const std::vector<TrajectoryBatch>& batches, const Objective& objective,
-                           double demonstration_weight, double learning_rate, double progress,
-                           GFlowNetLearner& learner) {
-  std::vector<RecordedSteps> recorded;
-  std::vector<SampledTrajectories> trajectories;
+struct BatchCounts {
   double sampled = 0;
   double demonstrations = 0;
-  for (const TrajectoryBatch& batch : batches) {
-    recorded.push_back(
-        {.graph = &batch.graph, .temperature = batch.temperature, .steps = &batch.steps, .states = &batch.states});
-    trajectories.push_back(batch.sampled);
-    trajectories.back().steps = &batch.steps;
-    (batch.demonstration ? demonstrations : sampled) += 1;
+};
+
+BatchCounts CountBatches(std::span<const UpdatePart> parts, const Team& team) {
+  std::vector<BatchCounts> counts(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (const TrajectoryBatch& batch : parts[i])
+      (batch.demonstration ? counts[i].demonstrations : counts[i].sampled) += 1;
   }
-  UpdateResult result;
-  for (int pass = 0; pass < objective.passes(); ++pass) {
+  team.Share(counts);
+  BatchCounts sum;
+  for (const BatchCounts& count : counts) {
+    sum.sampled += count.sampled;
+    sum.demonstrations += count.demonstrations;
+  }
+  return sum;
+}
+
+// What an update's parts have in common.
+struct PartUpdate {
+  const Objective& objective;
+  double demonstration_weight;
+  double progress;
+  BatchCounts counts;
+
+  PartResult Follow(const UpdatePart& part, GFlowNetLearner& learner) const {
+    std::vector<RecordedSteps> recorded;
+    recorded.reserve(part.size());
+    for (const TrajectoryBatch& batch : part)
+      recorded.push_back(
+          {.graph = &batch.graph, .temperature = batch.temperature, .steps = &batch.steps, .states = &batch.states});
     const std::vector<Predicted> predicted = learner.Predict(recorded);
     std::vector<Derivative> derivatives;
-    result.loss = 0;
-    for (std::size_t i = 0; i < batches.size(); ++i) {
-      if (batches[i].demonstration) {
-        derivatives.push_back(Imitate(trajectories[i], predicted[i], demonstration_weight / demonstrations,
-                                      result.demonstration_log_probability));
+    PartResult result;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      SampledTrajectories trajectories = part[i].sampled;
+      trajectories.steps = &part[i].steps;
+      if (part[i].demonstration) {
+        double log_probability = 0;
+        derivatives.push_back(
+            Imitate(trajectories, predicted[i], demonstration_weight / counts.demonstrations, log_probability));
+        result.demonstration_log_probability += log_probability / counts.demonstrations;
         continue;
       }
-      derivatives.push_back(objective.Differentiate(trajectories[i], predicted[i], progress));
-      result.loss += derivatives.back().loss / sampled;
-      Scale(1 / sampled, derivatives.back());
+      derivatives.push_back(objective.Differentiate(trajectories, predicted[i], progress));
+      result.loss += derivatives.back().loss / counts.sampled;
+      Scale(1 / counts.sampled, derivatives.back());
+    }
+    if (std::isfinite(result.loss)) learner.Follow(derivatives);
+    return result;
+  }
+};
+
+}  // namespace
+
+UpdateResult UpdateLearner(std::span<const UpdatePart> parts, const Objective& objective, double demonstration_weight,
+                           double learning_rate, double progress, const Team& team, GFlowNetLearner& learner) {
+  const PartUpdate update{objective, demonstration_weight, progress, CountBatches(parts, team)};
+  UpdateResult result;
+  for (int pass = 0; pass < objective.passes(); ++pass) {
+    std::vector<PartResult> by_part(parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (team.Owns(i)) by_part[i] = update.Follow(parts[i], learner);
+    }
+    team.Share(by_part);
+    result = {};
+    for (const PartResult& part : by_part) {
+      result.loss += part.loss;
+      result.demonstration_log_probability += part.demonstration_log_probability;
     }
     if (!std::isfinite(result.loss)) throw WorkFailed("the loss is not finite");
-    result.gradient_norm = learner.Descend(derivatives, learning_rate);
+    result.gradient_norm = learner.Descend(parts.size(), learning_rate);
   }
   return result;
+}
+
+UpdateResult UpdateLearner(const UpdatePart& batches, const Objective& objective, double demonstration_weight,
+                           double learning_rate, double progress, GFlowNetLearner& learner) {
+  return UpdateLearner({&batches, 1}, objective, demonstration_weight, learning_rate, progress, Team(), learner);
 }
 
 }  // namespace millrace

@@ -37,6 +37,7 @@ struct Loss {
 
 struct GoLearner::State {
   GoLearnerSettings settings;
+  Team team;
   torch::Device device;
   std::map<std::string, std::string> metadata;
   Shapes shapes;
@@ -44,10 +45,11 @@ struct GoLearner::State {
 
   State(const Weights& start, const GoLearnerSettings& s)
       : settings(s),
+        team(s.team == nullptr ? Team() : *s.team),
         device(torch::cuda::is_available() ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU)),
         metadata(start.metadata),
         shapes(GoShapes()),
-        trained(shapes, start, s.average_decay, device) {}
+        trained(shapes, start, s.average_decay, device, &team) {}
 
   Weights WithMetadata(Weights weights) const {
     weights.metadata = metadata;
@@ -132,17 +134,26 @@ GoUpdateResult GoLearner::Update(const std::vector<GoBatch>& batches, const GoOb
   std::vector<std::array<torch::Tensor, kTasks.size()>> before(batches.size());
   GoUpdateResult result;
   for (int pass = 0; pass < objective.passes; ++pass) {
-    result = {};
     state.trained.ClearGradient();
     const auto count = static_cast<double>(batches.size());
+    std::vector<GoUpdateResult> by_batch(batches.size());
     for (std::size_t i = 0; i < batches.size(); ++i) {
+      if (!state.team.Owns(i)) continue;
       const Loss loss = state.LossOf(batches[i], objective, before[i]);
-      if (!loss.total.defined()) continue;
-      (loss.total / count).backward();  // at once, so that only one batch's pass is kept
-      result.loss += loss.loss / count;
-      result.entropy += loss.entropy / count;
-      result.demonstration_log_probability += loss.demonstration_log_probability / count;
+      if (loss.total.defined()) (loss.total / count).backward();  // at once, so that only one batch's pass is kept
+      by_batch[i].loss = loss.loss / count;
+      by_batch[i].entropy = loss.entropy / count;
+      by_batch[i].demonstration_log_probability = loss.demonstration_log_probability / count;
+      state.trained.EndPart();
     }
+    state.team.Share(by_batch);
+    result = {};
+    for (const GoUpdateResult& batch : by_batch) {
+      result.loss += batch.loss;
+      result.entropy += batch.entropy;
+      result.demonstration_log_probability += batch.demonstration_log_probability;
+    }
+    state.trained.AddUp(batches.size());
     result.gradient_norm = state.trained.Descend(objective.learning_rate, state.settings.gradient_limit);
   }
   return result;

@@ -10,6 +10,7 @@
 #include "millrace/network/weights.h"
 #include "millrace/train/go/step.h"
 #include "millrace/train/torch/learner.h"
+#include "millrace/train/torch/team.h"
 
 // GO's policy under training. Nothing of libtorch shows here. Probabilities are logarithms, in nats.
 //
@@ -48,7 +49,8 @@ struct GoUpdateResult {
 struct GoLearnerSettings {
   double average_decay = 0.99;
   double gradient_limit = 1;
-  int threads = 1;  // of libtorch
+  int threads = 1;             // of libtorch
+  const Team* team = nullptr;  // that trains together, and outlives the learner; null: nobody else
 };
 
 // Adam (Kingma and Ba, 2015) on the weights of go/network.h. On the first CUDA device where there is one.
@@ -61,7 +63,8 @@ class GoLearner final : public Learner {
   // Log probability of each sampled step's choices: by step, and task of kTasks, the sum over what counts.
   std::vector<std::array<double, kTasks.size()>> LogProbabilities(const GoBatch& batch) const;
 
-  // As many gradient steps as there are passes. Throws WorkFailed where the gradient is not finite.
+  // As many gradient steps as there are passes. Of a team's batches, those that this rank does not own may be empty.
+  // Throws WorkFailed where the gradient is not finite.
   GoUpdateResult Update(const std::vector<GoBatch>& batches, const GoObjective& objective);
 
   Weights weights() const override;

@@ -31,6 +31,8 @@ std::vector<Integer> FromTensor(const Weights& all, const std::string& name) {
 
 std::string ProblemPrefix(std::size_t index) { return "memory." + std::to_string(index) + "."; }
 
+}  // namespace
+
 Weights ProblemPart(const GoProblemMemory& memory) {
   Weights part;
   const Decisions& decisions = memory.best.decisions;
@@ -61,8 +63,6 @@ GoProblemMemory ProblemMemoryOf(const Weights& part) {
   }
   return memory;
 }
-
-}  // namespace
 
 Weights MemoryPart(const GoMemory& memory) {
   Weights part;

@@ -22,7 +22,10 @@ struct GoMemory {
   std::vector<GoProblemMemory> problems;
 };
 
+// Of all problems, or of one. What reads them throws InvalidInput where they are none.
 Weights MemoryPart(const GoMemory& memory);
-GoMemory MemoryOf(const Weights& part);  // throws InvalidInput where it is none
+GoMemory MemoryOf(const Weights& part);
+Weights ProblemPart(const GoProblemMemory& memory);
+GoProblemMemory ProblemMemoryOf(const Weights& part);
 
 }  // namespace millrace

@@ -30,6 +30,7 @@ struct ExampleLoss {
 
 struct MoveLearner::State {
   GoLearnerSettings settings;
+  Team team;
   torch::Device device;
   std::map<std::string, std::string> metadata;
   Shapes shapes;
@@ -37,10 +38,11 @@ struct MoveLearner::State {
 
   State(const Weights& start, const GoLearnerSettings& s)
       : settings(s),
+        team(s.team == nullptr ? Team() : *s.team),
         device(torch::cuda::is_available() ? torch::Device(torch::kCUDA, 0) : torch::Device(torch::kCPU)),
         metadata(start.metadata),
         shapes(GoShapes()),
-        trained(shapes, start, s.average_decay, device) {}
+        trained(shapes, start, s.average_decay, device, &team) {}
 
   Weights WithMetadata(Weights weights) const {
     weights.metadata = metadata;
@@ -117,13 +119,23 @@ MoveUpdateResult MoveLearner::Update(const std::vector<MoveExample>& examples, d
   MoveUpdateResult result;
   state.trained.ClearGradient();
   const auto count = static_cast<double>(examples.size());
-  for (const MoveExample& example : examples) {
-    const ExampleLoss loss = state.LossOf(example, unit);
+  std::vector<MoveUpdateResult> by_example(examples.size());
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    if (!state.team.Owns(i)) continue;
+    const ExampleLoss loss = state.LossOf(examples[i], unit);
     (loss.total / count).backward();
-    result.loss += loss.total.item<double>() / count;
-    result.ranking += loss.ranking / count;
-    result.best_found += loss.best_found / count;
+    by_example[i].loss = loss.total.item<double>() / count;
+    by_example[i].ranking = loss.ranking / count;
+    by_example[i].best_found = loss.best_found / count;
+    state.trained.EndPart();
   }
+  state.team.Share(by_example);
+  for (const MoveUpdateResult& example : by_example) {
+    result.loss += example.loss;
+    result.ranking += example.ranking;
+    result.best_found += example.best_found;
+  }
+  state.trained.AddUp(examples.size());
   result.gradient_norm = state.trained.Descend(learning_rate, state.settings.gradient_limit);
   return result;
 }

@@ -39,7 +39,8 @@ class MoveLearner final : public Learner {
   MoveLearner(const Weights& start, const GoLearnerSettings& settings);
   ~MoveLearner() override;
 
-  // One gradient step. Throws WorkFailed where the gradient is not finite.
+  // One gradient step. Of a team's examples, those that this rank does not own may be empty. Throws WorkFailed where
+  // the gradient is not finite.
   MoveUpdateResult Update(const std::vector<MoveExample>& examples, double unit, double learning_rate);
 
   Weights weights() const override;

@@ -66,7 +66,8 @@ class MoveTraining final : public TrainingLoop {
         random_(state().seed),
         learner_(StartWeights(), {.average_decay = settings_.average_decay,
                                   .gradient_limit = settings_.gradient_limit,
-                                  .threads = options.torch_threads}),
+                                  .threads = options.torch_threads,
+                                  .team = &team()}),
         observer_(observer),
         walks_(Index(settings_.examples)) {
     if (resume) ReadMemory(resume->memory);
@@ -83,40 +84,45 @@ class MoveTraining final : public TrainingLoop {
     return InitialGoMoveWeights(random);
   }
 
-  static std::string NameOf(const char* what, std::size_t walk) { return std::string(what) + std::to_string(walk); }
+  static std::string PrefixOf(std::size_t walk) { return "walk." + std::to_string(walk) + "."; }
+
+  static Weights WalkPart(const Walk& walk) {
+    Weights part;
+    part.metadata["problem"] = std::to_string(walk.problem);
+    part.metadata["looks"] = std::to_string(walk.looks);
+    part.metadata["by-urgency"] = std::to_string(walk.decisions.Has(Task::kPriority) ? 1 : 0);
+    const std::vector<std::int32_t>& device = walk.decisions.device;
+    part.tensors["device"] = {{static_cast<std::int64_t>(device.size())}, {device.begin(), device.end()}};
+    return part;
+  }
+
+  Walk WalkOf(const Weights& part) const {
+    Walk walk;
+    const std::int64_t problem = IntegerOf(part, "problem");
+    if (problem < 0 || Index(problem) >= problems_.size())
+      throw InvalidInput("the checkpoint is of other graphs than its settings make");
+    walk.problem = Index(problem);
+    walk.looks = IntegerOf(part, "looks");
+    if (walk.looks == 0) return walk;
+    const GoProblem& of = problems_[walk.problem]->problem();
+    const WeightTensor& device = part.Get("device", {of.num_colocations()});
+    for (const float value : device.values) {
+      if (!(value >= 0 && value < static_cast<float>(of.num_devices())))
+        throw InvalidInput("the checkpoint places an op on a device that is not there");
+      walk.decisions.device.push_back(static_cast<std::int32_t>(value));
+    }
+    if (IntegerOf(part, "by-urgency") != 0) walk.decisions.priority.assign(Index(of.num_rows()), 0);
+    return walk;
+  }
 
   Weights Memory() const override {
     Weights memory;
-    for (std::size_t i = 0; i < walks_.size(); ++i) {
-      const Walk& walk = walks_[i];
-      memory.metadata[NameOf("problem.", i)] = std::to_string(walk.problem);
-      memory.metadata[NameOf("looks.", i)] = std::to_string(walk.looks);
-      memory.metadata[NameOf("by-urgency.", i)] = std::to_string(walk.decisions.Has(Task::kPriority) ? 1 : 0);
-      const std::vector<std::int32_t>& device = walk.decisions.device;
-      memory.tensors[NameOf("device.", i)] = {{static_cast<std::int64_t>(device.size())},
-                                              {device.begin(), device.end()}};
-    }
+    for (std::size_t i = 0; i < walks_.size(); ++i) PutPart(WalkPart(walks_[i]), PrefixOf(i), memory);
     return memory;
   }
 
   void ReadMemory(const Weights& memory) {
-    for (std::size_t i = 0; i < walks_.size(); ++i) {
-      Walk& walk = walks_[i];
-      const std::int64_t problem = IntegerOf(memory, NameOf("problem.", i));
-      if (problem < 0 || Index(problem) >= problems_.size())
-        throw InvalidInput("the checkpoint is of other graphs than its settings make");
-      walk.problem = Index(problem);
-      walk.looks = IntegerOf(memory, NameOf("looks.", i));
-      if (walk.looks == 0) continue;
-      const GoProblem& of = problems_[walk.problem]->problem();
-      const WeightTensor& device = memory.Get(NameOf("device.", i), {of.num_colocations()});
-      for (const float value : device.values) {
-        if (!(value >= 0 && value < static_cast<float>(of.num_devices())))
-          throw InvalidInput("the checkpoint places an op on a device that is not there");
-        walk.decisions.device.push_back(static_cast<std::int32_t>(value));
-      }
-      if (IntegerOf(memory, NameOf("by-urgency.", i)) != 0) walk.decisions.priority.assign(Index(of.num_rows()), 0);
-    }
+    for (std::size_t i = 0; i < walks_.size(); ++i) walks_[i] = WalkOf(TakePart(memory, PrefixOf(i)));
   }
 
   // A new graph, placed by hand or with some of its blocks anywhere.
@@ -183,19 +189,15 @@ class MoveTraining final : public TrainingLoop {
     const Random random = random_.Fork(kMoveUpdates).Fork(static_cast<std::uint64_t>(state().update));
     std::vector<Look> looks(walks_.size());
     RunInParallel(static_cast<int>(walks_.size()), options_.threads, [&](int i) {
-      looks[Index(i)] = Advance(walks_[Index(i)], policy, random.Fork(static_cast<std::uint64_t>(i)));
+      if (team().Owns(Index(i)))
+        looks[Index(i)] = Advance(walks_[Index(i)], policy, random.Fork(static_cast<std::uint64_t>(i)));
     });
     rollout_seconds_ += clock.Elapsed();
+    ReportLooks(looks);
+    ShareWalks();
     std::vector<MoveExample> examples;
-    const std::int64_t evaluations = report_.evaluations;
-    report_ = {};
-    report_.evaluations = evaluations;
-    for (Look& look : looks) {
-      report_.mean += look.ratio / static_cast<double>(looks.size());
-      report_.best = std::max(report_.best, look.ratio);
-      report_.evaluations += look.evaluations;
-      examples.push_back(std::move(look.example));
-    }
+    examples.reserve(looks.size());
+    for (Look& look : looks) examples.push_back(std::move(look.example));
     const auto falling = [this](double from, double to) { return from + (to - from) * Progress(); };
     const MoveUpdateResult result = learner_.Update(examples, falling(settings_.unit, settings_.last_unit),
                                                     falling(settings_.learning_rate, settings_.last_learning_rate));
@@ -203,6 +205,38 @@ class MoveTraining final : public TrainingLoop {
     report_.ranking = result.ranking;
     report_.best_found = result.best_found;
     report_.gradient_norm = result.gradient_norm;
+  }
+
+  void ReportLooks(const std::vector<Look>& looks) {
+    struct Numbers {
+      double ratio = 0;
+      std::int64_t evaluations = 0;
+    };
+    std::vector<Numbers> numbers;
+    numbers.reserve(looks.size());
+    for (const Look& look : looks) numbers.push_back({look.ratio, look.evaluations});
+    team().Share(numbers);
+    const std::int64_t evaluations = report_.evaluations;
+    report_ = {};
+    report_.evaluations = evaluations;
+    for (const Numbers& of_walk : numbers) {
+      report_.mean += of_walk.ratio / static_cast<double>(looks.size());
+      report_.best = std::max(report_.best, of_walk.ratio);
+      report_.evaluations += of_walk.evaluations;
+    }
+  }
+
+  // A checkpoint has all of them, whichever rank goes on with them.
+  void ShareWalks() {
+    if (team().size() == 1) return;
+    std::vector<std::string> texts(walks_.size());
+    for (std::size_t i = 0; i < walks_.size(); ++i) {
+      if (team().Owns(i)) texts[i] = WeightsBytes(WalkPart(walks_[i]));
+    }
+    team().Share(texts);
+    for (std::size_t i = 0; i < walks_.size(); ++i) {
+      if (!team().Owns(i)) walks_[i] = WalkOf(ParseWeights(texts[i], "a walk"));
+    }
   }
 
   void ReportUpdate() override {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -74,7 +73,8 @@ class GoTraining final : public TrainingLoop {
         random_(state().seed),
         learner_(StartWeights(), {.average_decay = settings_.average_decay,
                                   .gradient_limit = settings_.gradient_limit,
-                                  .threads = options.torch_threads}),
+                                  .threads = options.torch_threads,
+                                  .team = &team()}),
         observer_(observer) {
     if (problems.empty()) throw InvalidInput("there is nothing to train on");
     if (resume) {
@@ -116,6 +116,12 @@ class GoTraining final : public TrainingLoop {
     return chosen;
   }
 
+  // Of one problem in an update: evaluations of its search, and what is reported of its samples.
+  struct Sampled {
+    std::int64_t evaluations = 0;
+    double mean = 0, best = 0, usable = 0;
+  };
+
   // Searches for better decisions than the best known, if it is the problem's turn. Safe on several threads for
   // different problems. Returns the evaluations it took.
   std::int64_t SearchInTurn(std::size_t index) {
@@ -150,27 +156,31 @@ class GoTraining final : public TrainingLoop {
     const double progress = Progress();
     const std::vector<std::size_t> chosen = ProblemsOfUpdate();
     const Random random = random_.Fork(kUpdates).Fork(~static_cast<std::uint64_t>(state().update));
-    std::vector<std::int64_t> searched(chosen.size());
-    RunInParallel(static_cast<int>(chosen.size()), options_.threads, [&](int i) {
-      searched[static_cast<std::size_t>(i)] = SearchInTurn(chosen[static_cast<std::size_t>(i)]);
+    std::vector<Sampled> of_problems(chosen.size());
+    RunInParallel(static_cast<int>(chosen.size()), options_.threads, [&](int at) {
+      const auto i = static_cast<std::size_t>(at);
+      if (team().Owns(i)) of_problems[i].evaluations = SearchInTurn(chosen[i]);
     });
     const GoPolicy policy(learner_.weights());
-    std::vector<SampledPlans> sampled;
+    std::vector<SampledPlans> sampled(chosen.size());
     for (std::size_t i = 0; i < chosen.size(); ++i) {
+      if (!team().Owns(i)) continue;
       const GoTrainingProblem& problem = problems_[chosen[i]];
-      sampled.push_back(
-          SampleAndEvaluate(problem, policy.Prepare(problem.problem()), settings_.samples, 1, random.Fork(i)));
+      sampled[i] = SampleAndEvaluate(problem, policy.Prepare(problem.problem()), settings_.samples, 1, random.Fork(i));
     }
     rollout_seconds_ += clock.Elapsed();
 
-    report_ = {};
-    std::vector<GoBatch> batches;
+    std::vector<GoBatch> batches(chosen.size());
     for (std::size_t i = 0; i < chosen.size(); ++i) {
-      Remember(chosen[i], sampled[i], static_cast<double>(chosen.size()));
+      if (!team().Owns(i)) continue;
+      Remember(chosen[i], sampled[i], of_problems[i]);
       const std::vector<double> advantages = Advantages(chosen[i], sampled[i]);
       Random stream = random.Fork(chosen.size() + i);
-      batches.push_back(MakeBatch(chosen[i], sampled[i], advantages, stream));
+      batches[i] = MakeBatch(chosen[i], sampled[i], advantages, stream);
     }
+    team().Share(of_problems);
+    ShareMemory(chosen);
+    Report(of_problems);
     const GoUpdateResult result = learner_.Update(
         batches,
         {.passes = settings_.passes,
@@ -179,7 +189,7 @@ class GoTraining final : public TrainingLoop {
          .demonstration_weight = Falling(settings_.demonstration_weight, settings_.last_demonstration_weight, progress),
          .learning_rate = Falling(settings_.learning_rate, settings_.last_learning_rate, progress)});
     memory_.evaluations += static_cast<std::int64_t>(chosen.size()) * settings_.samples * settings_.iterations;
-    memory_.evaluations = std::accumulate(searched.begin(), searched.end(), memory_.evaluations);
+    for (const Sampled& problem : of_problems) memory_.evaluations += problem.evaluations;
     report_.evaluations = memory_.evaluations;
     report_.best_seconds = memory_.problems[chosen.front()].best.seconds;
     report_.loss = result.loss;
@@ -212,8 +222,8 @@ class GoTraining final : public TrainingLoop {
     return plans;
   }
 
-  // Keeps the best of a problem's samples, and reports on them as one of `problems`.
-  void Remember(std::size_t index, const SampledPlans& plans, double problems) {
+  // Keeps the best of a problem's samples.
+  void Remember(std::size_t index, const SampledPlans& plans, Sampled& sampled) {
     const double reference = problems_[index].reference_seconds();
     KnownDecisions& best = memory_.problems[index].best;
     double usable = 0, last_seconds = 0, last_usable = 0;
@@ -227,9 +237,33 @@ class GoTraining final : public TrainingLoop {
       }
       if (seconds < best.seconds) best = {plans.Chosen(at), seconds};
     }
-    if (last_usable > 0) report_.mean += reference * last_usable / last_seconds / problems;
-    if (std::isfinite(best.seconds)) report_.best += reference / best.seconds / problems;
-    report_.usable += usable / static_cast<double>(plans.seconds.size()) / problems;
+    if (last_usable > 0) sampled.mean = reference * last_usable / last_seconds;
+    if (std::isfinite(best.seconds)) sampled.best = reference / best.seconds;
+    sampled.usable = usable / static_cast<double>(plans.seconds.size());
+  }
+
+  // A checkpoint has all of it, and any rank may own the problem next time.
+  void ShareMemory(const std::vector<std::size_t>& chosen) {
+    if (team().size() == 1) return;
+    std::vector<std::string> texts(chosen.size());
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      if (team().Owns(i)) texts[i] = WeightsBytes(ProblemPart(memory_.problems[chosen[i]]));
+    }
+    team().Share(texts);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      if (!team().Owns(i))
+        memory_.problems[chosen[i]] = ProblemMemoryOf(ParseWeights(texts[i], "what a rank knows of a problem"));
+    }
+  }
+
+  void Report(const std::vector<Sampled>& of_problems) {
+    report_ = {};
+    const auto count = static_cast<double>(of_problems.size());
+    for (const Sampled& problem : of_problems) {
+      report_.mean += problem.mean / count;
+      report_.best += problem.best / count;
+      report_.usable += problem.usable / count;
+    }
   }
 
   // Rewards against their moving mean by iteration, in units of their moving deviation from it.

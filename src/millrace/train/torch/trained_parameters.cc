@@ -53,8 +53,9 @@ void SetTorchThreads(int threads) {
   if (const auto set = reinterpret_cast<SetNumber>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(threads);
 }
 
-TrainedParameters::TrainedParameters(Shapes shapes, const Weights& start, double average_decay, torch::Device device)
-    : shapes_(std::move(shapes)), average_decay_(average_decay), device_(device) {
+TrainedParameters::TrainedParameters(Shapes shapes, const Weights& start, double average_decay, torch::Device device,
+                                     const Team* team)
+    : shapes_(std::move(shapes)), average_decay_(average_decay), device_(device), team_(team) {
   std::vector<torch::Tensor> pieces;
   pieces.reserve(shapes_.size());
   for (const auto& [name, shape] : shapes_) pieces.push_back(ToTensor(start.Get(name, shape), device_));
@@ -71,6 +72,25 @@ TrainedParameters::TrainedParameters(Shapes shapes, const Weights& start, double
     parameters_.emplace(name, parameter);
     at += SizeOf(shape);
   }
+}
+
+void TrainedParameters::ClearGradient() {
+  of_parts_.clear();
+  gradient_.zero_();
+}
+
+void TrainedParameters::EndPart() {
+  if (team_ == nullptr || team_->size() == 1) return;
+  of_parts_.push_back(ToWeightTensor(gradient_, {}).values);
+  gradient_.zero_();
+}
+
+void TrainedParameters::AddUp(std::size_t parts) {
+  if (team_ == nullptr || team_->size() == 1) return;
+  std::vector<float> sum(static_cast<std::size_t>(gradient_.numel()));
+  team_->Sum(parts, of_parts_, sum);
+  const torch::NoGradGuard no_gradients;
+  gradient_.copy_(torch::tensor(sum, torch::kFloat32).to(device_));
 }
 
 double TrainedParameters::Descend(double learning_rate, double gradient_limit) {

@@ -8,6 +8,7 @@
 
 #include "millrace/network/weights.h"
 #include "millrace/random/random.h"
+#include "millrace/train/torch/team.h"
 #include "millrace/train/torch/tensors.h"
 
 // The parameters of a network under training, their moving average, and the optimiser that moves them.
@@ -30,14 +31,19 @@ void SetTorchThreads(int threads);
 // handful of operations.
 class TrainedParameters {
  public:
-  // Throws InvalidInput where `start` lacks one of the shapes.
-  TrainedParameters(Shapes shapes, const Weights& start, double average_decay, torch::Device device);
+  // `team` must outlive the parameters; null: nobody else trains them. Throws InvalidInput where `start` lacks one of
+  // the shapes.
+  TrainedParameters(Shapes shapes, const Weights& start, double average_decay, torch::Device device,
+                    const Team* team = nullptr);
 
   // Leaves that require gradients: views of the flat tensor, valid as long as this lives.
   const Parameters& parameters() const { return parameters_; }
 
-  // Call it before backward passes, which add their gradients up.
-  void ClearGradient() { gradient_.zero_(); }
+  // Call it before backward passes, which add their gradients up; EndPart after those of each part of an update that
+  // this rank owns; and AddUp before Descend, whereupon every rank has the gradient of all parts.
+  void ClearGradient();
+  void EndPart();
+  void AddUp(std::size_t parts);
 
   // One gradient step. The gradient's norm is first cut down to `gradient_limit` (0: it is not). Returns the norm
   // before. Throws WorkFailed, and changes nothing, where that is not finite.
@@ -57,6 +63,8 @@ class TrainedParameters {
   Shapes shapes_;
   double average_decay_;
   torch::Device device_;
+  const Team* team_;
+  std::vector<std::vector<float>> of_parts_;  // gradients of a team's parts
   torch::Tensor flat_, gradient_, average_, first_moment_, second_moment_;
   Parameters parameters_;
   std::int64_t steps_ = 0;

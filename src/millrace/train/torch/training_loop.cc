@@ -4,7 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
@@ -13,7 +15,7 @@ namespace millrace {
 
 TrainingLoop::TrainingLoop(const TrainingOptions& options, const CheckpointKind& kind, Checkpoint begin,
                            const std::optional<Checkpoint>& resume)
-    : options_(options), kind_(kind), state_(std::move(begin)), resumed_(resume.has_value()) {
+    : options_(options), team_(options.ranks), kind_(kind), state_(std::move(begin)), resumed_(resume.has_value()) {
   state_.seed = options.seed;
   if (resume) {
     if (resume->trained_on != state_.trained_on) {
@@ -30,39 +32,43 @@ TrainingSummary TrainingLoop::RunToEnd(std::int64_t updates, std::int64_t valida
   clock_ = since_checkpoint_ = Deadline();
   if (resumed_) learner().Load(state_.learner);
   try {
-    while (!Done()) {
+    for (turn_ = NextTurn(); !turn_.done; turn_ = NextTurn()) {
       StopIfInterrupted();
       Update();
       ++state_.update;
+      if (!team_.Leads()) continue;
       ReportUpdate();
       if (state_.update % validate_every == 0) ValidateAverage();
       if (since_checkpoint_.Elapsed() > options_.checkpoint_seconds) SaveCheckpoint();
     }
   } catch (const Interrupted&) {
+    if (!team_.Leads()) throw;
     SaveCheckpoint();
     SaveBest();
     throw;
   } catch (const WorkFailed& error) {
+    if (!team_.Leads()) throw;
     SaveBest();
     throw WorkFailed(fmt::format("update {}: {}; the last good checkpoint{} and the best weights so far are kept",
                                  state_.update + 1, error.what(),
                                  options_.checkpoint.empty() ? "" : " (" + options_.checkpoint + ")"));
   }
+  if (!team_.Leads()) return {.updates = state_.update, .seconds = Seconds(), .best_score = 0};
   if (state_.update % validate_every != 0 || !HasBest()) ValidateAverage();
   SaveCheckpoint();
   SaveBest();
   return {.updates = state_.update, .seconds = Seconds(), .best_score = state_.best_score};
 }
 
-double TrainingLoop::Progress() const {
+TrainingLoop::Turn TrainingLoop::NextTurn() const {
   const double by_updates =
       static_cast<double>(state_.update) / static_cast<double>(std::max<std::int64_t>(1, updates_));
   const double by_time = state_.time_limit > 0 ? Seconds() / state_.time_limit : 0;
-  return std::min(1.0, std::max(by_updates, by_time));
-}
-
-bool TrainingLoop::Done() const {
-  return state_.update >= updates_ || (state_.time_limit > 0 && Seconds() >= state_.time_limit);
+  std::vector<Turn> turn(1);
+  turn.front().progress = std::min(1.0, std::max(by_updates, by_time));
+  turn.front().done = state_.update >= updates_ || (state_.time_limit > 0 && Seconds() >= state_.time_limit);
+  team_.Follow(std::as_writable_bytes(std::span(turn)));
+  return turn.front();
 }
 
 void TrainingLoop::ValidateAverage() {

@@ -10,6 +10,7 @@
 #include "millrace/planning/deadline.h"
 #include "millrace/train/torch/checkpoint.h"
 #include "millrace/train/torch/learner.h"
+#include "millrace/train/torch/team.h"
 
 // The course of a training, whatever it is that learns: updates until a limit, validations and checkpoints in between,
 // and what is kept of it when it is interrupted or fails. Times are seconds.
@@ -26,6 +27,10 @@ struct TrainingOptions {
   std::string output;      // file of the averaged weights that validated best
   std::string checkpoint;  // file; empty: none is written
   double checkpoint_seconds = 180;
+
+  // Other processes that run the same training, each with its own part in every update; must outlive the training.
+  // Null: none. Rank 0 alone validates, writes and reports.
+  mpi::Ranks* ranks = nullptr;
 };
 
 // What the last update was like. The ratios are means over the update's problems of (seconds of the reference plan) /
@@ -70,8 +75,10 @@ class TrainingLoop {
   double Seconds() const { return seconds_before_ + SecondsHere(); }  // over all runs
   double SecondsHere() const { return clock_.Elapsed(); }             // of this run
 
-  // How much of the training is done, by whichever limit is nearer: 0..1.
-  double Progress() const;
+  // How much of the training was done when the update began, by whichever limit is nearer: 0..1.
+  double Progress() const { return turn_.progress; }
+
+  const Team& team() const { return team_; }
 
  private:
   virtual Learner& learner() = 0;
@@ -84,18 +91,26 @@ class TrainingLoop {
   virtual void Describe(std::map<std::string, std::string>& /*metadata*/) const {}
   virtual Weights Memory() const { return {}; }
 
-  bool Done() const;
+  // What is so for every rank in the update that begins.
+  struct Turn {
+    double progress = 0;
+    bool done = false;
+  };
+
+  Turn NextTurn() const;
   bool HasBest() const { return !state_.best.tensors.empty(); }
   void ValidateAverage();
   void SaveBest() const;
   void SaveCheckpoint();
 
   const TrainingOptions& options_;
+  Team team_;
   CheckpointKind kind_;
   Checkpoint state_;
   bool resumed_;
   double seconds_before_;  // spent by runs that this one goes on from
   std::int64_t updates_ = 0;
+  Turn turn_;
   Deadline clock_, since_checkpoint_;  // without limits
 };
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "millrace/engines/mpi/module/join.h"
 #include "millrace/errors/errors.h"
+#include "millrace/ranks/module/join.h"
 
 namespace millrace::mpi {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "millrace/engines/mpi/ranks.h"
+#include "millrace/ranks/ranks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "millrace/engines/mpi/load_module.h"
-#include "millrace/engines/mpi/local_ranks.h"
 #include "millrace/errors/errors.h"
-#include "tests/engines/mpi/ranks_conformance.h"
+#include "millrace/ranks/load_module.h"
+#include "millrace/ranks/local_ranks.h"
+#include "tests/ranks/ranks_conformance.h"
 
 namespace millrace::mpi {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/engines/mpi/ranks_conformance.h"
+#include "tests/ranks/ranks_conformance.h"
 
 #include <algorithm>
 #include <chrono>

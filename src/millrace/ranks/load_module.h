@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "millrace/engines/mpi/ranks.h"
+#include "millrace/ranks/ranks.h"
 
 // The ranks of an MPI launcher (mpirun, srun). MPI is linked to a library of its own, millrace-mpi.so, which is loaded
 // when it is asked for: the command starts as fast without, and runs where there is no MPI.
@@ -13,5 +13,8 @@ namespace millrace::mpi {
 // MILLRACE_MPI names. To be destroyed before main ends, by the thread that calls this. Throws InvalidInput where there
 // is none or it is of another build, WorkFailed where MPI cannot start.
 std::unique_ptr<Ranks> JoinMpiRanks();
+
+// Has a launcher (mpirun, or srun with PMI or PMIx) started this process as one of several?
+bool StartedWithOthers();
 
 }  // namespace millrace::mpi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "millrace/engines/mpi/local_ranks.h"
+#include "millrace/ranks/local_ranks.h"
 
 #include <fmt/core.h>
 

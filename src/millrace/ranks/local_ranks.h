@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "millrace/engines/mpi/ranks.h"
+#include "millrace/ranks/ranks.h"
 
 // Ranks as objects of one process, for threads of it: what MPI does, without MPI.
 namespace millrace::mpi {

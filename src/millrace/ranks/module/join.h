@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "millrace/engines/mpi/ranks.h"
+#include "millrace/ranks/ranks.h"
 
 // What the loadable module millrace-mpi.so offers, by name.
 extern "C" {

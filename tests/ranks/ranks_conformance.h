@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "millrace/engines/mpi/ranks.h"
+#include "millrace/ranks/ranks.h"
 
 namespace millrace::testing {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "millrace/engines/mpi/load_module.h"
+#include "millrace/ranks/load_module.h"
 
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -40,7 +40,7 @@ std::string Find() {
     looked += (looked.empty() ? "" : ", ") + folder.string();
   }
   throw InvalidInput(fmt::format(
-      "target mpi needs {}, which is not in {}; it is built where CMake finds MPI (Debian: libopenmpi-dev), and "
+      "ranks of MPI need {}, which is not in {}; it is built where CMake finds MPI (Debian: libopenmpi-dev), and "
       "MILLRACE_MPI may name a folder that has it",
       kFile, looked));
 }
@@ -65,6 +65,15 @@ std::unique_ptr<Ranks> JoinMpiRanks() {
   Ranks* const ranks = Symbol<Ranks* (*)(const char**)>(module, "MillraceJoinRanks", path)(&reason);
   if (ranks == nullptr) throw WorkFailed(reason);
   return std::unique_ptr<Ranks>(ranks);
+}
+
+bool StartedWithOthers() {
+  // Ranks in all, as Open MPI, MPICH and Slurm say it to each. What a batch script of Slurm has is another.
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    const char* const text = std::getenv(name);
+    if (text != nullptr && std::strtol(text, nullptr, 10) > 1) return true;
+  }
+  return false;
 }
 
 }  // namespace millrace::mpi
