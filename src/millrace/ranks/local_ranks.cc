@@ -129,6 +129,7 @@ class LocalRanks final : public Ranks {
 std::vector<std::unique_ptr<Ranks>> MakeLocalRanks(int size) {
   const auto place = std::make_shared<MeetingPlace>();
   std::vector<std::unique_ptr<Ranks>> ranks;
+  ranks.reserve(static_cast<std::size_t>(std::max(0, size)));
   for (int rank = 0; rank < size; ++rank) ranks.push_back(std::make_unique<LocalRanks>(rank, size, place));
   return ranks;
 }

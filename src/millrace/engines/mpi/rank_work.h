@@ -37,10 +37,10 @@ class RankWork {
  private:
   struct Loaded;
 
+  std::optional<WorkerPool> pool_;  // from the first part that computes
   Postman& postman_;
   const Model* const model_;
   const std::vector<int> cpus_;
-  std::optional<WorkerPool> pool_;  // from the first part that computes
   WeightCache weights_;
   std::map<int, std::unique_ptr<Loaded>> loaded_;
 };
