@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_line/ending.h"
 
+#include <execinfo.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -59,6 +60,13 @@ int Complain(const std::string& program, std::string_view complaint, int code) t
   return ComplainOfMemory(program.c_str());
 }
 
+// glibc loads what unwinds a thread when the first one ends early, as OpenMP's do. Where memory has run out by then it
+// cannot, and ends the process by a signal.
+void LoadUnwinder() {
+  void* frame = nullptr;
+  backtrace(&frame, 1);
+}
+
 // A file must not be opened in the place of a stream that our caller has closed: what is printed would go into it. What
 // lies there instead can be neither read nor written in the stream's way.
 void HoldStandardStreams() {
@@ -86,6 +94,7 @@ int Work(const std::string& program, const std::function<int()>& work) {
 
 int RunToItsEnd(const std::string& program, const std::function<int()>& work) {
   HoldStandardStreams();
+  LoadUnwinder();
   ending_program = program.c_str();
   std::set_terminate(EndForWantOfMemory);
   // A file that grows over the limit of its size is an error as a full disk is, not the end of the process.
