@@ -19,6 +19,7 @@ struct Experiment {
 constexpr Experiment kExperiments[] = {
     {"networks", "every model family, and DATA/onnx_light, planned and measured on this CPU", AddNetworks},
     {"engines", "engines that run here, by themselves and under plans, side by side", AddEngines},
+    {"memory", "how near the blocks of memory of programs come to the least possible", AddMemory},
     {"quality", "all methods by the proxy, over a grid of fresh random graphs", AddQuality},
     {"search", "planners against plain annealing at equal wall time, on families that nobody tuned on", AddSearch},
     {"robustness", "plans chosen by a proxy on targets it does not know, real graphs", AddRobustness},

@@ -24,6 +24,7 @@ ExperimentRun AddGoMultitask(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddGoPlacement(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddGoTransfer(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddGoWorkloads(const CommandLine& line, CLI::App& flags);
+ExperimentRun AddMemory(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddNetworks(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddOptimality(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddProxies(const CommandLine& line, CLI::App& flags);

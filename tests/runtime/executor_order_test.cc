@@ -77,7 +77,7 @@ Watched RandomSteps(Random& random, int steps) {
     for (int share = 0; share < workers; ++share) {
       const int worker = made.workers[static_cast<std::size_t>(share)];
       std::vector<Instruction>& chain = program.instructions[static_cast<std::size_t>(worker)];
-      chain.push_back({step, share, waits});
+      chain.push_back({step, share, waits, {}});
       over[static_cast<std::size_t>(step)].push_back({worker, static_cast<std::uint32_t>(chain.size())});
     }
     program.steps.push_back(std::move(made));

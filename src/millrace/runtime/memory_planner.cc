@@ -2,18 +2,83 @@
 #include "millrace/runtime/memory_planner.h"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "millrace/runtime/aligned_memory.h"
+#include "millrace/runtime/memory_packing.h"
 
 namespace millrace {
 namespace {
 
+// More than these are placed without a search, and their cuts are not written down.
+constexpr std::size_t kMostToSearch = 1000;
+
+std::int64_t SizeOf(const BufferLife& life) {
+  return static_cast<std::int64_t>(AlignedSize(std::max<std::size_t>(life.bytes, 1)));
+}
+
+// What its readers know, its writer knew.
 bool EndsBefore(const BufferLife& first, const BufferLife& second) {
   for (std::size_t worker = 0; worker < first.dead.size(); ++worker) {
-    if (first.dead[worker] > second.born[worker]) return false;
+    if (std::max(first.dead[worker], first.born[worker]) > second.born[worker]) return false;
   }
   return true;
+}
+
+std::vector<int> SharingBuffers(const std::vector<BufferLife>& buffers) {
+  std::vector<int> sharing;
+  for (std::size_t buffer = 0; buffer < buffers.size(); ++buffer) {
+    if (!buffers[buffer].kept) sharing.push_back(static_cast<int>(buffer));
+  }
+  return sharing;
+}
+
+// Those in use when the given one is born: it is, and each was born by then and has not ended. All of them are in use
+// together: one that ends before another is born ends before this moment, too.
+std::vector<int> CutAtBirth(const std::vector<BufferLife>& buffers, const std::vector<int>& sharing, std::size_t at) {
+  const BufferLife& now = buffers[static_cast<std::size_t>(sharing[at])];
+  std::vector<int> cut;
+  for (std::size_t other = 0; other < sharing.size(); ++other) {
+    const BufferLife& life = buffers[static_cast<std::size_t>(sharing[other])];
+    const bool born = std::equal(life.born.begin(), life.born.end(), now.born.begin(),
+                                 [](std::uint32_t mine, std::uint32_t clock) { return mine <= clock; });
+    if (other == at || (born && !EndsBefore(life, now))) cut.push_back(static_cast<int>(other));
+  }
+  return cut;
+}
+
+// All that is part of another is left out.
+std::vector<std::vector<int>> LargestCuts(std::vector<std::vector<int>> cuts) {
+  std::stable_sort(cuts.begin(), cuts.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  std::vector<std::vector<int>> largest;
+  for (std::vector<int>& cut : cuts) {
+    const bool part = std::any_of(largest.begin(), largest.end(), [&cut](const std::vector<int>& other) {
+      return std::includes(other.begin(), other.end(), cut.begin(), cut.end());
+    });
+    if (!part) largest.push_back(std::move(cut));
+  }
+  return largest;
+}
+
+PackingProblem ProblemOf(const std::vector<BufferLife>& buffers, const std::vector<int>& sharing) {
+  PackingProblem problem;
+  problem.conflicts.resize(sharing.size());
+  for (std::size_t a = 0; a < sharing.size(); ++a) {
+    const BufferLife& life = buffers[static_cast<std::size_t>(sharing[a])];
+    problem.sizes.push_back(SizeOf(life));
+    for (std::size_t b = 0; b < sharing.size(); ++b) {
+      if (a != b && InUseTogether(life, buffers[static_cast<std::size_t>(sharing[b])]))
+        problem.conflicts[a].push_back(static_cast<int>(b));
+    }
+  }
+  return problem;
+}
+
+std::vector<std::vector<int>> CutsOf(const std::vector<BufferLife>& buffers, const std::vector<int>& sharing) {
+  std::vector<std::vector<int>> cuts;
+  cuts.reserve(sharing.size());
+  for (std::size_t at = 0; at < sharing.size(); ++at) cuts.push_back(CutAtBirth(buffers, sharing, at));
+  return LargestCuts(std::move(cuts));
 }
 
 }  // namespace
@@ -22,30 +87,40 @@ bool InUseTogether(const BufferLife& a, const BufferLife& b) {
   return a.kept || b.kept || !(EndsBefore(a, b) || EndsBefore(b, a));
 }
 
-MemoryLayout PlanMemory(const std::vector<BufferLife>& buffers) {
+MemoryLayout PlanMemory(const std::vector<BufferLife>& buffers, const MemoryPlanOptions& options) {
   MemoryLayout layout;
   layout.offsets.assign(buffers.size(), 0);
-  std::vector<std::size_t> order(buffers.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return buffers[a].bytes > buffers[b].bytes; });
-  std::vector<std::size_t> placed;  // by offset
-  for (const std::size_t buffer : order) {
-    const std::size_t bytes = AlignedSize(std::max<std::size_t>(buffers[buffer].bytes, 1));
-    std::size_t offset = 0;
-    for (const std::size_t other : placed) {
-      if (layout.offsets[other] >= offset + bytes) break;
-      const std::size_t end = layout.offsets[other] + AlignedSize(std::max<std::size_t>(buffers[other].bytes, 1));
-      if (end > offset && InUseTogether(buffers[buffer], buffers[other])) offset = end;
-    }
-    layout.offsets[buffer] = offset;
-    layout.bytes = std::max(layout.bytes, offset + bytes);
-    const auto at = std::upper_bound(placed.begin(), placed.end(), offset, [&](std::size_t wanted, std::size_t other) {
-      return wanted < layout.offsets[other];
-    });
-    placed.insert(at, buffer);
+  std::int64_t kept = 0;
+  for (std::size_t buffer = 0; buffer < buffers.size(); ++buffer) {
+    if (!buffers[buffer].kept) continue;
+    layout.offsets[buffer] = static_cast<std::size_t>(kept);
+    kept += SizeOf(buffers[buffer]);
   }
+  const std::vector<int> sharing = SharingBuffers(buffers);
+  PackingProblem problem = ProblemOf(buffers, sharing);
+  Packing packing = FirstFit(problem);
+  if (options.visits > 0 && sharing.size() <= kMostToSearch) {
+    problem.cuts = CutsOf(buffers, sharing);
+    packing = PackLower(problem, std::move(packing), options.visits);
+  }
+  for (std::size_t at = 0; at < sharing.size(); ++at)
+    layout.offsets[static_cast<std::size_t>(sharing[at])] = static_cast<std::size_t>(kept + packing.offsets[at]);
+  layout.bytes = static_cast<std::size_t>(kept + packing.height);
   return layout;
+}
+
+std::size_t LeastMemory(const std::vector<BufferLife>& buffers) {
+  std::int64_t kept = 0;
+  for (const BufferLife& life : buffers) kept += life.kept ? SizeOf(life) : 0;
+  const std::vector<int> sharing = SharingBuffers(buffers);
+  std::int64_t most = 0;
+  for (std::size_t at = 0; at < sharing.size(); ++at) {
+    std::int64_t sum = 0;
+    for (const int other : CutAtBirth(buffers, sharing, at))
+      sum += SizeOf(buffers[static_cast<std::size_t>(sharing[static_cast<std::size_t>(other)])]);
+    most = std::max(most, sum);
+  }
+  return static_cast<std::size_t>(kept + most);
 }
 
 }  // namespace millrace

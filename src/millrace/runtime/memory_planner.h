@@ -22,9 +22,10 @@
 // who touches x has finished, whatever the timing, and the waits that make it known also make x's accesses happen
 // before y's in the sense of the C++ memory model.
 //
-// Places are given greedily: larger buffers first, each at the lowest offset that is free of the placed buffers that it
-// may not share with (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020; there
-// lifetimes are intervals of one order, here of the partial one). O(buffers squared x workers).
+// Places are given greedily first: larger buffers first, each at the lowest offset that is free of the placed buffers
+// that it may not share with (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020; there
+// lifetimes are intervals of one order, here of the partial one). O(buffers squared x workers). Where that takes more
+// than the bound below, and there are not too many buffers, memory_packing.h searches for less.
 namespace millrace {
 
 // Steps of each worker that are certainly finished.
@@ -41,9 +42,18 @@ struct MemoryLayout {
   std::size_t bytes = 0;             // of the whole block
 };
 
+struct MemoryPlanOptions {
+  std::int64_t visits = 3'000'000;  // of one buffer by another, about, that the search may make; 0: no search
+};
+
 // True where the two may never overlap in memory.
 bool InUseTogether(const BufferLife& a, const BufferLife& b);
 
-MemoryLayout PlanMemory(const std::vector<BufferLife>& buffers);
+// The same lives and options, the same layout.
+MemoryLayout PlanMemory(const std::vector<BufferLife>& buffers, const MemoryPlanOptions& options = {});
+
+// What no layout can take less than: the kept buffers, and the most that others in use at the birth of one of them
+// take together. Bytes. O(buffers squared x workers).
+std::size_t LeastMemory(const std::vector<BufferLife>& buffers);
 
 }  // namespace millrace

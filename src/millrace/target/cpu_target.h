@@ -8,8 +8,8 @@
 // The target "cpu": this host, executing the model with Millrace's own runtime.
 //
 // Load compiles the plan, fills the model's inputs with seeded random data and runs it once to warm up. Run is one
-// timed run, in seconds. All plans loaded from one target share its pinned workers and its reordered weights; their
-// tensors are their own. Runs of one target exclude each other.
+// timed run (settled_run.h), in seconds. All plans loaded from one target share its pinned workers and its reordered
+// weights; their tensors are their own. Runs of one target exclude each other.
 namespace millrace {
 
 // The context's graph, machine and model are needed and outlive the target and its plans. Throws InvalidInput without a

@@ -12,15 +12,13 @@
 #include "millrace/graph/index.h"
 #include "millrace/target/disturbance.h"
 #include "millrace/target/random_inputs.h"
+#include "millrace/target/settled_run.h"
 
 namespace millrace {
 namespace {
 
 // What an op takes in the midst of others if it does nothing: it is looked at.
 constexpr double kLeastSeconds = 5e-7;
-// What a session's threads that sleep need to be awake, and runs so long that this is nothing.
-constexpr double kSettlingSeconds = 2e-3;
-constexpr double kLongSeconds = 0.05;
 // What idle threads of a session spin, a million pauses, and a little more.
 constexpr std::chrono::milliseconds kSpinning{40};
 
@@ -92,10 +90,7 @@ OrtPieces::OrtPieces(std::shared_ptr<ort::Engine> engine, const std::vector<ort:
 }
 
 double OrtPieces::Run() {
-  if (last_seconds_ < kLongSeconds) {
-    for (double gone = 0; gone < kSettlingSeconds;) gone += RunAtOnce();
-  }
-  const double seconds = RunAtOnce();
+  const double seconds = SettledRun(last_seconds_, [this] { return RunAtOnce(); });
   LeaveProcessors();
   return seconds;
 }
