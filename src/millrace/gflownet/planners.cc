@@ -129,7 +129,7 @@ struct Family {
     options.reward_temperatures = levels.network;
     options.flatter = levels.flatter;
     options.softmax_temperature = Softmax(settings);
-    options.greedy = !policy.get().proportional;
+    options.greedy = options.flatter_on_repeats = !policy.get().proportional;
     return MakeSamplingPlanner(traits, policy.get().policy, options);
   }
 

@@ -287,14 +287,16 @@ void Pipeline::Propose() {
   // Where the user limits time, searches go on as long as they may.
   if (options_.iterations || !options_.time_limit) pool_options_.iterations = IterationsFor(options_, result_.graph);
   pool_options_.keep_per_planner = KeepPerPlanner(result_.graph);
-  pool_options_.random = Random(options_.seed);
+  // What anneals beside draws as annealing by itself would, so the pool draws otherwise.
+  const bool beside = SearchesOn() && options_.threads > 1;
+  pool_options_.random = beside ? Random(options_.seed).Fork(kBeside) : Random(options_.seed);
   pool_options_.share_starts = options_.methods.empty();
   pool_options_.seconds = PlanningSeconds(options_.methods.empty() ? effort_.pool_share : 1);
   PoolWatch watch = Watching("propose");
   watch.enough = [this](const Pool& pool) { return IsBestPossible(pool); };
-  if (SearchesOn() && options_.threads > 1) {
+  if (beside) {
     watch.begun = [this](const Pool& pool) {
-      beside_.emplace(*proxy_, pool, PlanningSeconds(1).value_or(0), Random(options_.seed).Fork(kBeside));
+      beside_.emplace(*proxy_, pool, PlanningSeconds(1).value_or(0), Random(options_.seed));
     };
   }
   pool_ = MakePool(*proxy_, *planners_, fusions, pool_options_, watch);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -99,6 +100,7 @@ std::vector<Rival> RivalsOf(const PlannerRegistry& planners, const OptimalityOpt
     Budget budget;
     budget.samples = traits.usual_samples;
     if (traits.takes_iterations || traits.takes_samples) budget.seconds = options.planner_seconds;
+    if (traits.takes_samples && !traits.takes_iterations) budget.samples = std::numeric_limits<std::int64_t>::max();
     rivals.push_back({{name, planners.Make(name), budget, 1}, {}, {}});
   }
   return rivals;

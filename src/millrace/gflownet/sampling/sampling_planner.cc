@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
+#include "millrace/gflownet/sampling/plan_set.h"
 #include "millrace/gflownet/sampling/sampler.h"
 #include "millrace/planning/deadline.h"
 
@@ -13,6 +15,46 @@ namespace {
 
 // Plans between two looks at the clock, per thread.
 constexpr std::int64_t kBatchPerThread = 16;
+
+// How much flatter to draw, by how many draws of a block were of plans that had not been drawn. Blocks are of draws by
+// number, so what is drawn is the same at any number of threads.
+class Flattening {
+ public:
+  Flattening(const CostedGraph& costed, bool looks) : seen_(costed), looks_(looks) {}
+
+  double factor() const { return factor_; }
+
+  // Draws from `drawn` on that one factor is for.
+  std::int64_t Until(std::int64_t drawn, std::int64_t samples) const {
+    return looks_ ? std::min(samples, (drawn / kBlock + 1) * kBlock) : samples;
+  }
+
+  void Note(const Assignment& assignment) {
+    if (looks_) fresh_ += seen_.Insert(assignment) ? 1 : 0;
+  }
+
+  // `drawn` draws are done: ends a block if this is its end.
+  void End(std::int64_t drawn) {
+    if (!looks_ || drawn % kBlock != 0) return;
+    const double share = static_cast<double>(fresh_) / static_cast<double>(kBlock);
+    fresh_ = 0;
+    if (share < kMostlyRepeats) factor_ = std::min(kMost, kGrowth * factor_);
+    // Far from repeating, and never flattened: a graph too large for that.
+    if (share > kHardlyRepeats && factor_ == 1) looks_ = false;
+  }
+
+ private:
+  static constexpr std::int64_t kBlock = 64;
+  static constexpr double kMostlyRepeats = 0.7;
+  static constexpr double kHardlyRepeats = 0.9;
+  static constexpr double kGrowth = 2;
+  static constexpr double kMost = 64;
+
+  PlanSet seen_;
+  bool looks_;
+  double factor_ = 1;
+  std::int64_t fresh_ = 0;
+};
 
 class SamplingPlanner final : public Planner {
  public:
@@ -47,8 +89,10 @@ class SamplingPlanner final : public Planner {
       const double softmax_temperature =
           options_.softmax_temperature.Of(costed.num_groups) * (options_.flatter.empty() ? 1 : options_.flatter[at]);
       const std::int64_t before = options_.greedy ? 1 : 0;
+      Flattening flattening(costed, options_.flatter_on_repeats);
       for (std::int64_t drawn = before; drawn < samples && !late(share);) {
-        std::int64_t count = std::min(samples - drawn, kBatchPerThread * options_.threads);
+        std::int64_t count =
+            std::min(flattening.Until(drawn, samples) - drawn, kBatchPerThread * options_.threads);
         if (budget.seconds) {
           // A batch has no more plans than are likely to end in time, judged by those drawn so far. The first batch is
           // small, to see how long a plan takes.
@@ -57,8 +101,13 @@ class SamplingPlanner final : public Planner {
               drawn == before ? 1.0 : left / (deadline.Elapsed() - begin) * static_cast<double>(drawn - before);
           count = std::min(count, std::max<std::int64_t>(options_.threads, std::llround(std::min(likely, 1e9))));
         }
-        Draw(environment, *prepared, softmax_temperature, static_cast<int>(count), stream, drawn, offer);
+        Draw(environment, *prepared, softmax_temperature * flattening.factor(), static_cast<int>(count), stream, drawn,
+             [&](ProposedPlan plan) {
+               flattening.Note(plan.assignment);
+               offer(std::move(plan));
+             });
         drawn += count;
+        flattening.End(drawn);
       }
     }
   }
