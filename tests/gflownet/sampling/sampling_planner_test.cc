@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/plan/plan.h"
 #include "millrace/gflownet/planners.h"
 #include "millrace/gflownet/sampling/plan_set.h"
 #include "millrace/machine/preset.h"
+#include "millrace/plan/plan.h"
 #include "millrace/workloads/random_graph.h"
 
 namespace millrace {

@@ -91,8 +91,7 @@ class SamplingPlanner final : public Planner {
       const std::int64_t before = options_.greedy ? 1 : 0;
       Flattening flattening(costed, options_.flatter_on_repeats);
       for (std::int64_t drawn = before; drawn < samples && !late(share);) {
-        std::int64_t count =
-            std::min(flattening.Until(drawn, samples) - drawn, kBatchPerThread * options_.threads);
+        std::int64_t count = std::min(flattening.Until(drawn, samples) - drawn, kBatchPerThread * options_.threads);
         if (budget.seconds) {
           // A batch has no more plans than are likely to end in time, judged by those drawn so far. The first batch is
           // small, to see how long a plan takes.
