@@ -34,6 +34,7 @@ std::vector<LayoutCase> FilesIn(const std::string& folder) {
   if (files.empty()) throw InvalidInput(folder + ": there is no .csv file in it");
   std::sort(files.begin(), files.end());
   std::vector<LayoutCase> cases;
+  cases.reserve(files.size());
   for (const std::string& file : files) cases.push_back(ReadLifetimes(file));
   return cases;
 }
