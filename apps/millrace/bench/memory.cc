@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line/limits.h"
 #include "millrace/bench.h"
 #include "millrace/bench/built_model.h"
 #include "millrace/bench/flags.h"
@@ -18,7 +19,10 @@
 namespace millrace::cli {
 namespace {
 
+const std::vector<std::string> kQuickModels = {"squeezenet", "towers"};
+
 struct MemoryFlags {
+  bool quick = false;
   std::vector<std::string> models;
   std::string lifetimes;  // folder; empty: programs of models
   MemoryLayoutOptions layouts;
@@ -42,7 +46,8 @@ std::vector<LayoutCase> FilesIn(const std::string& folder) {
 std::vector<LayoutCase> Programs(const CommandLine& line, const MemoryFlags& options) {
   const Machine machine = DetectHost();
   std::vector<LayoutCase> cases;
-  for (const std::string& name : options.models.empty() ? InferenceModelNames() : options.models) {
+  const std::vector<std::string> all = options.quick ? kQuickModels : InferenceModelNames();
+  for (const std::string& name : options.models.empty() ? all : options.models) {
     ModelOptions model;
     model.seed = line.common.seed;
     for (LayoutCase& one : ProgramsOf(name, BuiltModel(name, model), machine)) cases.push_back(std::move(one));
@@ -62,11 +67,12 @@ int RunMemory(const CommandLine& line, const MemoryFlags& options) {
 
 ExperimentRun AddMemory(const CommandLine& line, CLI::App& flags) {
   auto options = std::make_shared<MemoryFlags>();
+  AddQuick(flags, options->quick, "SqueezeNet and towers alone");
   AddList(flags, "--models", options->models, "Model families of ours; without it all that are run");
   flags.add_option("--lifetimes", options->lifetimes,
                    "Folder of .csv files of lifetimes, as google/minimalloc has them, in place of models");
   AddList(flags, "--visits", options->layouts.visits, "Effort of the search, a column each")
-      ->check(CLI::Range(0.0, 1e15));
+      ->check(NumberFrom(0, 1e15));
   return [&line, options] { return RunMemory(line, *options); };
 }
 

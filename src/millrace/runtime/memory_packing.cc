@@ -2,7 +2,7 @@
 #include "millrace/runtime/memory_packing.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <span>

@@ -3,8 +3,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
