@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -25,6 +26,12 @@ constexpr double kForgetting = 0.8;
 // A packing within this of the bound is as good as any.
 constexpr double kAsGood = 1.002;
 
+std::int64_t SizeOfCut(const PackingProblem& problem, const std::vector<int>& cut) {
+  std::int64_t size = 0;
+  for (const int buffer : cut) size += problem.sizes[static_cast<std::size_t>(buffer)];
+  return size;
+}
+
 class Packer {
  public:
   explicit Packer(const PackingProblem& problem)
@@ -36,11 +43,11 @@ class Packer {
         placed_(count_),
         first_(count_),
         blame_(count_, 0.0),
-        left_(problem.cuts.size()),
         seen_cut_(problem.cuts.size(), 0),
         seen_(count_, 0),
         random_(kSeed) {
     for (std::size_t cut = 0; cut < problem.cuts.size(); ++cut) {
+      totals_.push_back(SizeOfCut(problem, problem.cuts[cut]));
       for (const int buffer : problem.cuts[cut]) cuts_of_[Index(buffer)].push_back(static_cast<int>(cut));
     }
     DescribeBuffers();
@@ -83,11 +90,7 @@ class Packer {
       const auto size = static_cast<double>(problem_.sizes[buffer]);
       const auto width = static_cast<double>(cuts_of_[buffer].size());
       double fullest = 0;
-      for (const int cut : cuts_of_[buffer]) {
-        double total = 0;
-        for (const int other : problem_.cuts[Index(cut)]) total += static_cast<double>(problem_.sizes[Index(other)]);
-        fullest = std::max(fullest, total);
-      }
+      for (const int cut : cuts_of_[buffer]) fullest = std::max(fullest, static_cast<double>(totals_[Index(cut)]));
       measures_[0][buffer] = width;
       measures_[1][buffer] = width * size;
       measures_[2][buffer] = fullest;
@@ -113,10 +116,7 @@ class Packer {
   void Reset() {
     std::fill(least_.begin(), least_.end(), 0);
     std::fill(placed_.begin(), placed_.end(), false);
-    for (std::size_t cut = 0; cut < left_.size(); ++cut) {
-      left_[cut] = 0;
-      for (const int buffer : problem_.cuts[cut]) left_[cut] += problem_.sizes[Index(buffer)];
-    }
+    left_ = totals_;
   }
 
   Packing Found() const {
@@ -192,10 +192,7 @@ class Packer {
   }
 
   void TakeOut(std::span<const int> part) {
-    for (const int buffer : part) {
-      placed_[Index(buffer)] = false;
-      for (const int cut : cuts_of_[Index(buffer)]) left_[Index(cut)] += problem_.sizes[Index(buffer)];
-    }
+    for (const int buffer : part) Lift(buffer);
     for (const int buffer : part) {
       std::int64_t least = 0;
       for (const int other : problem_.conflicts[Index(buffer)]) {
@@ -227,8 +224,7 @@ class Packer {
       raised.clear();
       Put(buffer, raised);
       if (Place(rest, offset_[Index(buffer)])) return true;
-      placed_[Index(buffer)] = false;
-      for (const int cut : cuts_of_[Index(buffer)]) left_[Index(cut)] += problem_.sizes[Index(buffer)];
+      Lift(buffer);
       for (const Raised& one : raised) least_[Index(one.buffer)] = one.before;
       // It is in nobody's way where it was, so it is not why that failed.
       if (raised.empty() && buffer == choices.front()) return false;
@@ -249,6 +245,11 @@ class Packer {
     }
   }
 
+  void Lift(int buffer) {
+    placed_[Index(buffer)] = false;
+    for (const int cut : cuts_of_[Index(buffer)]) left_[Index(cut)] += problem_.sizes[Index(buffer)];
+  }
+
   const PackingProblem& problem_;
   std::size_t count_;
   std::vector<std::vector<int>> cuts_of_;
@@ -256,7 +257,7 @@ class Packer {
   std::vector<char> placed_;
   std::vector<double> first_, blame_;
   std::vector<double> measures_[kPlainAttempts];
-  std::vector<std::int64_t> left_;  // by cut: what its open buffers take
+  std::vector<std::int64_t> totals_, left_;  // by cut: what all its buffers take, and the open ones
   std::vector<int> seen_cut_, seen_;
   int cut_mark_ = 0, mark_ = 0;
   Random random_;
@@ -267,11 +268,7 @@ class Packer {
 
 std::int64_t HighestCut(const PackingProblem& problem) {
   std::int64_t highest = 0;
-  for (const std::vector<int>& cut : problem.cuts) {
-    std::int64_t sum = 0;
-    for (const int buffer : cut) sum += problem.sizes[static_cast<std::size_t>(buffer)];
-    highest = std::max(highest, sum);
-  }
+  for (const std::vector<int>& cut : problem.cuts) highest = std::max(highest, SizeOfCut(problem, cut));
   return highest;
 }
 

@@ -66,9 +66,10 @@ PackingProblem ProblemOf(const std::vector<BufferLife>& buffers, const std::vect
   for (std::size_t a = 0; a < sharing.size(); ++a) {
     const BufferLife& life = buffers[static_cast<std::size_t>(sharing[a])];
     problem.sizes.push_back(SizeOf(life));
-    for (std::size_t b = 0; b < sharing.size(); ++b) {
-      if (a != b && InUseTogether(life, buffers[static_cast<std::size_t>(sharing[b])]))
-        problem.conflicts[a].push_back(static_cast<int>(b));
+    for (std::size_t b = 0; b < a; ++b) {
+      if (!InUseTogether(life, buffers[static_cast<std::size_t>(sharing[b])])) continue;
+      problem.conflicts[a].push_back(static_cast<int>(b));
+      problem.conflicts[b].push_back(static_cast<int>(a));
     }
   }
   return problem;
@@ -78,7 +79,7 @@ std::vector<std::vector<int>> CutsOf(const std::vector<BufferLife>& buffers, con
   std::vector<std::vector<int>> cuts;
   cuts.reserve(sharing.size());
   for (std::size_t at = 0; at < sharing.size(); ++at) cuts.push_back(CutAtBirth(buffers, sharing, at));
-  return LargestCuts(std::move(cuts));
+  return cuts;
 }
 
 }  // namespace
@@ -101,7 +102,10 @@ MemoryLayout PlanMemory(const std::vector<BufferLife>& buffers, const MemoryPlan
   Packing packing = FirstFit(problem);
   if (options.visits > 0 && sharing.size() <= kMostToSearch) {
     problem.cuts = CutsOf(buffers, sharing);
-    packing = PackLower(problem, std::move(packing), options.visits);
+    if (packing.height > HighestCut(problem)) {
+      problem.cuts = LargestCuts(std::move(problem.cuts));
+      packing = PackLower(problem, std::move(packing), options.visits);
+    }
   }
   for (std::size_t at = 0; at < sharing.size(); ++at)
     layout.offsets[static_cast<std::size_t>(sharing[at])] = static_cast<std::size_t>(kept + packing.offsets[at]);

@@ -38,15 +38,15 @@ class Flattening {
     if (!looks_ || drawn % kBlock != 0) return;
     const double share = static_cast<double>(fresh_) / static_cast<double>(kBlock);
     fresh_ = 0;
-    if (share < kMostlyRepeats) factor_ = std::min(kMost, kGrowth * factor_);
+    if (share < kManyRepeats) factor_ = std::min(kMost, kGrowth * factor_);
     // Far from repeating, and never flattened: a graph too large for that.
-    if (share > kHardlyRepeats && factor_ == 1) looks_ = false;
+    if (share > kFewRepeats && factor_ == 1) looks_ = false;
   }
 
  private:
   static constexpr std::int64_t kBlock = 64;
-  static constexpr double kMostlyRepeats = 0.7;
-  static constexpr double kHardlyRepeats = 0.9;
+  static constexpr double kManyRepeats = 0.7;
+  static constexpr double kFewRepeats = 0.9;
   static constexpr double kGrowth = 2;
   static constexpr double kMost = 64;
 

@@ -16,7 +16,7 @@ struct SamplingPlannerOptions {
   SoftmaxTemperature softmax_temperature;
   std::vector<double> flatter = {};  // by reward temperature, what the softmax temperature is multiplied by; empty: 1
   bool greedy = true;                // the first plan at each temperature is that of the most likely choices
-  // Draws that repeat plans drawn before are lost, which happens on small graphs: while most of them do, the softmax
+  // Draws that repeat plans drawn before are lost, which happens on small graphs: while many of them do, the softmax
   // temperature rises.
   bool flatter_on_repeats = true;
   double epsilon = 0;
