@@ -8,6 +8,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/plan/verify.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"

@@ -14,6 +14,7 @@
 #include "millrace/heuristics/memory_saving_order.h"
 #include "millrace/memory/memory_saving.h"
 #include "millrace/plan/verify.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"

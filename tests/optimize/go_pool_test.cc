@@ -16,7 +16,7 @@
 #include "millrace/optimize/select.h"
 #include "millrace/plan/verify.h"
 #include "millrace/planning/best_of.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/slow_simulator.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "millrace/simulate/contention.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace::testing {

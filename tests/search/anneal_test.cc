@@ -10,7 +10,7 @@
 #include <stop_token>
 
 #include "millrace/cost/analytic_cost.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/costed_problem.h"
 #include "tests/reference/offers.h"

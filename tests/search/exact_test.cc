@@ -13,7 +13,7 @@
 #include "millrace/machine/preset.h"
 #include "millrace/search/symmetric_devices.h"
 #include "millrace/simulate/bounds.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
 #include "tests/reference/random_problem.h"

@@ -6,7 +6,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/plan/verify.h"
 #include "millrace/search/anneal.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/costed_problem.h"
 #include "tests/reference/slow_simulator.h"

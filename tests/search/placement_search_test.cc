@@ -12,7 +12,7 @@
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/contention.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "tests/reference/random_problem.h"
 
 namespace millrace {

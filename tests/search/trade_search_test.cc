@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "millrace/plan/verify.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "tests/reference/costed_problem.h"
 
 namespace millrace {

@@ -10,6 +10,7 @@
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/contention.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/peak_memory.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"

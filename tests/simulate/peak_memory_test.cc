@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/peak_memory.h"
 
 #include <gmock/gmock.h>

@@ -9,7 +9,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/machine/preset.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 
 namespace millrace {
 namespace {

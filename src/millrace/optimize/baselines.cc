@@ -10,7 +10,7 @@
 #include "millrace/fusion/fusion_options.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/planning/planner.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {

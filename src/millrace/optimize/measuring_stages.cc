@@ -14,7 +14,7 @@
 #include "millrace/optimize/pipeline.h"
 #include "millrace/optimize/race.h"
 #include "millrace/runtime/host_units.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/target/measured_timeline.h"
 #include "millrace/target/measurement.h"
 

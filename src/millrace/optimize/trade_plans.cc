@@ -11,7 +11,7 @@
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/plan_value.h"
 #include "millrace/search/trade_search.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {

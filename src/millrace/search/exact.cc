@@ -17,7 +17,7 @@
 #include "millrace/search/exact_parts.h"
 #include "millrace/simulate/narrowed.h"
 #include "millrace/simulate/path_bounds.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/proven_bound.h"
 #include "millrace/simulate/reversed.h"
 #include "millrace/simulate/time_step.h"

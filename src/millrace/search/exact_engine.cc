@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "millrace/graph/index.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/time_step.h"
 
 namespace millrace {

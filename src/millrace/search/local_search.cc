@@ -10,13 +10,12 @@
 #include "millrace/planning/course.h"
 #include "millrace/search/contended_live_plan.h"
 #include "millrace/search/live_plan.h"
-#include "millrace/simulate/peak_memory.h"
-#include "millrace/simulate/timeline.h"
+#include "millrace/simulate/memory_check.h"
 
 namespace millrace {
 
 struct LocalSearch::Workspace {
-  explicit Workspace(const CostedGraph& graph) : costed(graph), simulator(graph) {
+  explicit Workspace(const CostedGraph& graph) : memory(graph) {
     if (graph.topology.proxy == Proxy::kContended) {
       contended.emplace(graph);
     } else {
@@ -24,17 +23,9 @@ struct LocalSearch::Workspace {
     }
   }
 
-  bool Fits(const Assignment& assignment) {
-    if (!costed.limited_memory) return true;
-    simulator.Run(assignment, timeline);
-    return millrace::Fits(costed, PeakMemory(costed, assignment, timeline));
-  }
-
-  const CostedGraph& costed;
   std::optional<LivePlan> linear;  // one of the two: that of the proxy
   std::optional<ContendedLivePlan> contended;
-  Simulator simulator;
-  Timeline timeline;
+  MemoryCheck memory;
 };
 
 LocalSearch::LocalSearch(const CostedGraph& costed)
@@ -59,7 +50,7 @@ RatedAssignment LocalSearch::ImproveLive(Live& plan, Assignment start, const Loc
   if (!iterations && !options.seconds) iterations = options.iterations_per_group * costed_.num_groups;
   const Course course(iterations, options.seconds);
   RatedAssignment best{plan.assignment(), plan.makespan()};
-  bool fits = workspace_->Fits(plan.assignment());
+  bool fits = workspace_->memory.Fits(plan.assignment());
   bool best_fits = fits;
   const double share = plan.makespan() / costed_.num_groups;
   const double first = options.first_annealing_temperature * share;
@@ -82,7 +73,7 @@ RatedAssignment LocalSearch::ImproveLive(Live& plan, Assignment start, const Loc
     // A plan as fast but for rounding is as good.
     const double limit = plan.makespan() * (1 + 1e-12) - temperature * std::log(1.0 - random.Uniform());
     const bool taken = plan.Price(limit) <= limit;
-    const bool now_fits = taken && workspace_->Fits(plan.assignment());
+    const bool now_fits = taken && workspace_->memory.Fits(plan.assignment());
     if (!taken || (fits && !now_fits)) {
       plan.TakeBack();
       continue;

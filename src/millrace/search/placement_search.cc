@@ -18,7 +18,7 @@
 #include "millrace/planning/course.h"
 #include "millrace/simulate/contention.h"
 #include "millrace/simulate/greedy.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 
 namespace millrace {
 namespace {
@@ -34,7 +34,9 @@ class PlacementSearch {
       : costed_(costed),
         options_(options),
         random_(random),
-        course_(std::max<std::int64_t>(1, options.evaluations), options.seconds) {
+        course_(std::max<std::int64_t>(1, options.evaluations), options.seconds),
+        simulator_(costed),
+        memory_(costed) {
     ranks_ = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
     members_ = ColocationMembers(costed);
     levels_ = MakeClusterLevels(costed, kFewestClusters);
@@ -125,22 +127,25 @@ class PlacementSearch {
 
   double Take(Assignment assignment) {
     ++evaluations_;
-    const double makespan = options_.judge == PlacementJudge::kGreedy
-                                ? GreedySeconds(assignment)
-                                : ContendedSeconds(costed_, assignment).value_or(kOverfull);
+    const double makespan =
+        options_.judge == PlacementJudge::kGreedy ? GreedySeconds(assignment) : ContendedSeconds(assignment);
     if (makespan < best_.makespan) best_ = {.assignment = std::move(assignment), .makespan = makespan};
     return makespan;
   }
 
+  double ContendedSeconds(const Assignment& assignment) {
+    return memory_.Fits(assignment) ? simulator_.Makespan(assignment.placement, assignment.sequence) : kOverfull;
+  }
+
   // Leaves the assignment in the order of its execution.
-  double GreedySeconds(Assignment& assignment) const {
+  double GreedySeconds(Assignment& assignment) {
     const Timeline timeline = GreedyTimeline(costed_, assignment);
     std::stable_sort(assignment.sequence.begin(), assignment.sequence.end(), [&timeline](int a, int b) {
       const auto first = static_cast<std::size_t>(a), second = static_cast<std::size_t>(b);
       return std::tie(timeline.start[first], timeline.finish[first]) <
              std::tie(timeline.start[second], timeline.finish[second]);
     });
-    return FitsInMemory(costed_, assignment) ? timeline.makespan : kOverfull;
+    return memory_.Fits(assignment) ? timeline.makespan : kOverfull;
   }
 
   void Place(int group, int device) {
@@ -218,6 +223,8 @@ class PlacementSearch {
   const PlacementSearchOptions& options_;
   Random& random_;
   Course course_;
+  ContendedSimulator simulator_;
+  MemoryCheck memory_;
   std::vector<double> ranks_;
   std::vector<std::vector<int>> members_;  // by colocation
   std::vector<ClusterLevel> levels_;

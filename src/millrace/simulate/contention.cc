@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "millrace/graph/index.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 
 namespace millrace {
 

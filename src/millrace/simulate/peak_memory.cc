@@ -135,9 +135,4 @@ bool Fits(const CostedGraph& costed, std::span<const double> peaks) {
   return true;
 }
 
-bool FitsInMemory(const CostedGraph& costed, const Assignment& assignment) {
-  if (!costed.limited_memory) return true;
-  return Fits(costed, PeakMemory(costed, assignment, MakeTimeline(costed, assignment)));
-}
-
 }  // namespace millrace

@@ -51,7 +51,4 @@ class PeakMemoryMeter {
 // Does every peak stay within its memory's capacity (but for rounding, a part in 1e12)?
 bool Fits(const CostedGraph& costed, std::span<const double> peaks);
 
-// The whole question for one assignment; true at once on machines without capacities.
-bool FitsInMemory(const CostedGraph& costed, const Assignment& assignment);
-
 }  // namespace millrace

@@ -13,7 +13,7 @@
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/contention.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/train/hdp/features.h"
 #include "millrace/train/torch/plan_reward.h"
 #include "millrace/workloads/random_graph.h"

@@ -23,7 +23,7 @@
 #include "millrace/machine/preset.h"
 #include "millrace/optimize/optimize.h"
 #include "millrace/plan/verify.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
 

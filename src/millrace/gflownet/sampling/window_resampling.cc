@@ -11,7 +11,7 @@
 #include "millrace/gflownet/sampling/sampler.h"
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/deadline.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
