@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/fusion/fusion_options.h"
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/timeline.h"
@@ -52,11 +54,11 @@ struct Annealed {
 
 TEST(AnnealingBeside, FindsAValidPlanFasterThanItsStartUnderEitherProxy) {
   for (const Proxy proxy : {Proxy::kLinear, Proxy::kContended}) {
-    const Annealed on(proxy, {"list"});
+    Annealed on(proxy, {"list"});
     const std::optional<PoolEntry> found = [&on] {
-      AnnealingBeside beside(*on.model, on.pool, 0.2, Random(1));
+      AnnealingBeside beside(*on.model, FusionOptions(*on.model), 0.2, Random(1));
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      return beside.Stop();
+      return beside.Stop(on.pool);
     }();
     ASSERT_TRUE(found);
     EXPECT_EQ(found->method, "anneal");
@@ -68,24 +70,40 @@ TEST(AnnealingBeside, FindsAValidPlanFasterThanItsStartUnderEitherProxy) {
 }
 
 TEST(AnnealingBeside, EndsWhenItIsAskedToAndNotOnlyWhenItsTimeIsOver) {
-  const Annealed on(Proxy::kContended, {"heft"});
-  AnnealingBeside beside(*on.model, on.pool, kAnHour, Random(1));
-  const std::optional<PoolEntry> found = beside.Stop();
+  Annealed on(Proxy::kContended, {"heft"});
+  AnnealingBeside beside(*on.model, FusionOptions(*on.model), kAnHour, Random(1));
+  const std::optional<PoolEntry> found = beside.Stop(on.pool);
   ASSERT_TRUE(found);
   EXPECT_LE(found->proxy_seconds, on.FastestOf("heft"));
 }
 
 TEST(AnnealingBeside, EndsWithTheObject) {
   const Annealed on(Proxy::kLinear, {"heft"});
-  AnnealingBeside beside(*on.model, on.pool, kAnHour, Random(1));
+  AnnealingBeside beside(*on.model, FusionOptions(*on.model), kAnHour, Random(1));
 }
 
-TEST(AnnealingBeside, BeginsAtThePlanOfAHeuristicAlsoWhereOthersAreFaster) {
-  const Annealed on(Proxy::kLinear, {"heft", "anneal"});
-  ASSERT_LT(on.FastestOf("anneal"), on.FastestOf("heft"));
-  const std::optional<PoolEntry> found = AnnealingBeside(*on.model, on.pool, 0, Random(1)).Stop();
+TEST(AnnealingBeside, WithoutTimeHasHeftsPlan) {
+  Annealed on(Proxy::kLinear, {"heft"});
+  const std::optional<PoolEntry> found =
+      AnnealingBeside(*on.model, FusionOptions(*on.model), 0, Random(1)).Stop(on.pool);
   ASSERT_TRUE(found);
   EXPECT_DOUBLE_EQ(found->proxy_seconds, on.FastestOf("heft"));
+}
+
+TEST(AnnealingBeside, AddsItsWayOfFusingToAPoolThatHasNotGotIt) {
+  Annealed on(Proxy::kLinear, {"heft"});
+  const auto stop_into = [&on](Pool& pool) {
+    return AnnealingBeside(*on.model, FusionOptions(*on.model), 0, Random(1)).Stop(pool);
+  };
+  const std::size_t known = on.pool.fusions.size();
+  ASSERT_TRUE(stop_into(on.pool));
+  EXPECT_EQ(on.pool.fusions.size(), known);
+  Pool without;
+  const std::optional<PoolEntry> found = stop_into(without);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(without.fusions.size(), 1u);
+  EXPECT_EQ(found->fusion, 0);
+  EXPECT_EQ(without.fusions.front().costed.groups, on.pool.fusions.front().costed.groups);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/plan/plan.h"
@@ -43,6 +44,16 @@ TEST(ChainedPlanner, OffersWhatEachOffersInTurnWithAGeneratorOfItsOwn) {
     EXPECT_EQ(expected.size(), 11u);
     EXPECT_EQ(Offers(*chain, costed, budget, Random(seed)), expected);
   }
+}
+
+TEST(ChainedPlanner, AskedToStopAsksNobodyOnceThereIsAnOffer) {
+  const std::vector<std::shared_ptr<const Planner>> sources = {MakeHeuristic("heft"), MakeHeuristic("random")};
+  const CostedGraph costed = Problem(1);
+  std::stop_source stop;
+  const auto chain = MakeChainedPlanner("two", sources, stop.get_token());
+  EXPECT_EQ(Offers(*chain, costed, {}, Random(1)).size(), 2u);
+  stop.request_stop();
+  EXPECT_EQ(Offers(*chain, costed, {}, Random(1)), Offers(*sources.front(), costed, {}, Random(1)));
 }
 
 TEST(ChainedPlanner, TheBestOfAllHeuristicsIsNowhereBehindTheBetterHeftWhichIsNowhereBehindEither) {

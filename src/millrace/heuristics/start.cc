@@ -12,10 +12,10 @@ namespace {
 
 class Start final : public Planner {
  public:
-  Start() : Planner({.name = "start", .one_answer = true}) {
+  explicit Start(std::stop_token stop) : Planner({.name = "start", .one_answer = true}) {
     std::vector<std::shared_ptr<const Planner>> heuristics;
     for (const std::string& name : StartHeuristicNames()) heuristics.push_back(MakeHeuristic(name));
-    heuristics_ = MakeChainedPlanner("heuristics", std::move(heuristics));
+    heuristics_ = MakeChainedPlanner("heuristics", std::move(heuristics), std::move(stop));
   }
 
   void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
@@ -41,6 +41,6 @@ std::vector<std::string> StartHeuristicNames() {
           "dls",  "cpop",          "minmin",     "maxmin",      "list", "sequential"};
 }
 
-std::unique_ptr<Planner> MakeStart() { return std::make_unique<Start>(); }
+std::unique_ptr<Planner> MakeStart(std::stop_token stop) { return std::make_unique<Start>(std::move(stop)); }
 
 }  // namespace millrace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace millrace {
 std::vector<std::string> StartHeuristicNames();
 
 // The planner `start`: offers the problem's start, or else the best plan of these heuristics, one that fits in memory
-// before one that does not. It takes at most a quarter of Budget::seconds, but for HEFT.
-std::unique_ptr<Planner> MakeStart();
+// before one that does not. It takes at most a quarter of Budget::seconds, but for HEFT; asked to stop, it offers the
+// best of those that it has by then.
+std::unique_ptr<Planner> MakeStart(std::stop_token stop = {});
 
 }  // namespace millrace

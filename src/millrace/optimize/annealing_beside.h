@@ -5,8 +5,10 @@
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <vector>
 
 #include "millrace/cost/cost_model.h"
+#include "millrace/fusion/fusion_options.h"
 #include "millrace/optimize/pool.h"
 #include "millrace/planning/best_of.h"
 #include "millrace/random/random.h"
@@ -18,17 +20,24 @@ namespace millrace {
 
 class AnnealingBeside {
  public:
-  // Begins where annealing alone would, at the fastest plan of the heuristics of start.h, or at the fastest of all
-  // where the pool has none of these; under the groups of that plan, for `seconds` at most. The pool needs an entry and
-  // is not referred to later; the model must outlive this object.
-  AnnealingBeside(const CostModel& model, const Pool& pool, double seconds, Random random);
+  // Plans as annealing alone would, for `seconds` at most, under the groups of `fusions` (FusionOptions, all of them)
+  // that fuse what pays. The model must outlive this object.
+  AnnealingBeside(const CostModel& model, const std::vector<FusionOption>& fusions, double seconds, Random random);
 
-  // Ends it and waits for it: its plan, as an entry of that pool, whose number of the groups it keeps. Nothing where no plan fits in memory. Once only. Throws Interrupted.
-  std::optional<PoolEntry> Stop();
+  // Ends it and waits for it: its plan, as an entry of the pool, which gets its way of fusing if it has not got it.
+  // Nothing where no plan fits in memory. Once only. Throws Interrupted.
+  std::optional<PoolEntry> Stop(Pool& pool);
 
  private:
-  int fusion_;
-  std::future<std::optional<RatedAssignment>> found_;
+  struct Found {
+    PoolFusion fusion;
+    RatedAssignment best;
+  };
+
+  static std::optional<Found> Anneal(const CostModel& model, const FusionOption& fusion, double seconds, Random random,
+                                     const std::stop_token& stop);
+
+  std::future<std::optional<Found>> found_;
   std::jthread thread_;  // the last: asked to stop, and waited for, before all else goes
 };
 

@@ -21,6 +21,7 @@ struct Effort {
   double guesses_share = 0.5;
   double exact_proxy_share = 0.3;  // in place of pool_share and shared_links_share where the proxy is the target
   double search_on_share = 0.9;
+  double beside_share = 0.95;  // of what anneals beside, which ends with the search on
   double calibrate_share = 0.8;
   double race_share = 0.7;        // of what is left for measuring
   double profile_seconds = 0.02;  // per group and kind

@@ -294,11 +294,8 @@ void Pipeline::Propose() {
   pool_options_.seconds = PlanningSeconds(options_.methods.empty() ? effort_.pool_share : 1);
   PoolWatch watch = Watching("propose");
   watch.enough = [this](const Pool& pool) { return IsBestPossible(pool); };
-  if (beside) {
-    watch.begun = [this](const Pool& pool) {
-      beside_.emplace(*proxy_, pool, PlanningSeconds(1).value_or(0), Random(options_.seed));
-    };
-  }
+  if (beside)
+    beside_.emplace(*proxy_, fusions, PlanningSeconds(effort_.beside_share).value_or(0), Random(options_.seed));
   pool_ = MakePool(*proxy_, *planners_, fusions, pool_options_, watch);
   if (proven_) pool_.entries.push_back(*proven_);
   NoteTooSlow(pool_);
@@ -343,7 +340,7 @@ void Pipeline::ProposeForSharedLinks() {
 }
 
 void Pipeline::SearchOn() {
-  if (settled_) beside_.reset();
+  if (settled_ || pool_.entries.empty()) beside_.reset();
   if (settled_ || !SearchesOn() || pool_.entries.empty()) return;
   PoolEntry best = *std::min_element(pool_.entries.begin(), pool_.entries.end(),
                                      [](const auto& a, const auto& b) { return a.proxy_seconds < b.proxy_seconds; });
@@ -363,7 +360,7 @@ void Pipeline::SearchOn() {
   std::optional<PoolEntry> found = SearchOnFrom(*proxy_, pool_, best, on);
   if (found) pool_.entries.push_back(*std::move(found));
   if (!beside_) return;
-  found = beside_->Stop();
+  found = beside_->Stop(pool_);
   if (found) pool_.entries.push_back(*std::move(found));
 }
 

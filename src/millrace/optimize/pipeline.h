@@ -177,8 +177,9 @@ class Pipeline {
   double searched_bound_ = 0;         // what it proved of all plans of those groups
   std::optional<PoolEntry> proven_;   // the fastest plan there is by the proxy; its groups are the pool's first
   bool proof_tried_ = false;
-  bool settled_ = false;                   // a plan is known that no other beats on the target
-  std::optional<AnnealingBeside> beside_;  // from the first plans of the pool on, where there is a thread for it
+  bool settled_ = false;  // a plan is known that no other beats on the target
+  std::optional<AnnealingBeside>
+      beside_;  // while the pool is made and searched on from, where there is a thread for it
   std::vector<Baseline> baselines_;
   std::vector<TransferGuess> guesses_;
   Places places_;

@@ -77,7 +77,6 @@ class PoolMaker {
     ListTasks();
     for (std::size_t t = 0; t < tasks_.size() && !enough_; ++t) {
       const Task& task = tasks_[t];
-      if (!task.fixed()) TellBegun();
       const std::optional<double> seconds = SecondsFor(t);
       if (t > 0 && seconds && *seconds < 0) {
         NoteTooSlow(task.planner->name());
@@ -130,12 +129,6 @@ class PoolMaker {
 
   // How many times as long as expected planners take here.
   double Slowness() const { return expected_ > 0 ? std::clamp(taken_ / expected_, 1.0, kMostSlowness) : 1; }
-
-  void TellBegun() {
-    if (begun_ || pool_.entries.empty()) return;
-    begun_ = true;
-    if (watch_.begun) watch_.begun(pool_);
-  }
 
   // What the task may take; nothing where time is not limited, less than 0 where it is not to begin.
   std::optional<double> SecondsFor(std::size_t t) const {
@@ -241,20 +234,10 @@ class PoolMaker {
     if (!best) return;
     const std::size_t first = pool_.entries.size();
     for (RatedAssignment& rated : best->kept)
-      pool_.entries.push_back(
-          {FusionOf(planner, *rated.costed), planner.name(), std::move(rated.assignment), rated.makespan});
+      pool_.entries.push_back({pool_.NumberOf({planner.name(), *rated.costed, false}), planner.name(),
+                               std::move(rated.assignment), rated.makespan});
     if (budget_.seconds) budget_.seconds = both.Left();
     if (options_.methods.empty()) SearchFrom(first, planner);
-  }
-
-  // The pool's number of these groups.
-  int FusionOf(const Planner& planner, const CostedGraph& costed) {
-    const auto same = std::find_if(pool_.fusions.begin(), pool_.fusions.end(), [&costed](const PoolFusion& fusion) {
-      return fusion.costed.groups == costed.groups;
-    });
-    const auto number = static_cast<int>(same - pool_.fusions.begin());
-    if (same == pool_.fusions.end()) pool_.fusions.push_back({planner.name(), costed, false});
-    return number;
   }
 
   void SearchFrom(std::size_t entry, const Planner& planner) {
@@ -282,11 +265,19 @@ class PoolMaker {
   double longest_costing_ = 0;
   double taken_ = 0, expected_ = 0;  // seconds of heuristics
   double fastest_ = std::numeric_limits<double>::infinity();
-  bool begun_ = false;
   bool enough_ = false;
 };
 
 }  // namespace
+
+int Pool::NumberOf(PoolFusion fusion) {
+  const auto same = std::find_if(fusions.begin(), fusions.end(), [&fusion](const PoolFusion& known) {
+    return known.costed.groups == fusion.costed.groups;
+  });
+  const auto number = static_cast<int>(same - fusions.begin());
+  if (same == fusions.end()) fusions.push_back(std::move(fusion));
+  return number;
+}
 
 Pool MakePool(const CostModel& model, const PlannerRegistry& planners, const std::vector<FusionOption>& fusions,
               const PoolOptions& options, const PoolWatch& watch) {

@@ -49,15 +49,15 @@ struct Pool {
   std::int64_t proposed = 0;          // plans that planners offered
   std::int64_t infeasible = 0;        // of those, plans that were good enough to look at and did not fit in memory
   std::vector<std::string> too_slow;  // methods that were not asked because their first plan would not come in time
+
+  // The number of these groups, under which they are added if the pool has not got them.
+  int NumberOf(PoolFusion fusion);
 };
 
 // What a pool tells while it is made.
 struct PoolWatch {
   // A method begins; `done` of `total` have ended. At the end once more, without a method.
   std::function<void(std::string_view method, int done, int total)> progress = [](auto&&...) {};
-
-  // Called once, before the first method that draws or searches, where there is a plan by then. Null: nobody is told.
-  std::function<void(const Pool&)> begun = nullptr;
 
   // Asked after each method that found a faster plan than all before it: is that enough? Null: never.
   std::function<bool(const Pool&)> enough = nullptr;

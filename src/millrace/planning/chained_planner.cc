@@ -11,8 +11,8 @@ namespace {
 
 class ChainedPlanner final : public Planner {
  public:
-  ChainedPlanner(std::string name, std::vector<std::shared_ptr<const Planner>> planners)
-      : Planner({.name = std::move(name)}), planners_(std::move(planners)) {}
+  ChainedPlanner(std::string name, std::vector<std::shared_ptr<const Planner>> planners, std::stop_token stop)
+      : Planner({.name = std::move(name)}), planners_(std::move(planners)), stop_(std::move(stop)) {}
 
   // As few as suits the dearest of them.
   std::int64_t SamplesFor(const PlanningProblem& problem, std::int64_t wanted) const override {
@@ -25,7 +25,8 @@ class ChainedPlanner final : public Planner {
                const Offer& offer) const override {
     const Deadline deadline(budget.seconds);
     bool offered = false;
-    for (std::size_t i = 0; i < planners_.size() && !(offered && deadline.Passed()); ++i) {
+    const auto over = [&] { return deadline.Passed() || stop_.stop_requested(); };
+    for (std::size_t i = 0; i < planners_.size() && !(offered && over()); ++i) {
       Random own = random.Fork(i);
       Budget rest = budget;
       if (rest.seconds) rest.seconds = deadline.Left();
@@ -38,12 +39,14 @@ class ChainedPlanner final : public Planner {
 
  private:
   std::vector<std::shared_ptr<const Planner>> planners_;
+  std::stop_token stop_;
 };
 
 }  // namespace
 
-std::unique_ptr<Planner> MakeChainedPlanner(std::string name, std::vector<std::shared_ptr<const Planner>> planners) {
-  return std::make_unique<ChainedPlanner>(std::move(name), std::move(planners));
+std::unique_ptr<Planner> MakeChainedPlanner(std::string name, std::vector<std::shared_ptr<const Planner>> planners,
+                                            std::stop_token stop) {
+  return std::make_unique<ChainedPlanner>(std::move(name), std::move(planners), std::move(stop));
 }
 
 }  // namespace millrace

@@ -91,7 +91,7 @@ class Annealing final : public Planner {
     if (seconds) budget.seconds = kStartShare * *seconds;
     // The first sample of the randomised list is the plain one.
     budget.samples = 2;
-    (chain == 0 ? MakeStart() : MakeHeuristic("randomised-list"))
+    (chain == 0 ? MakeStart(options_.stop) : MakeHeuristic("randomised-list"))
         ->Propose(problem, budget, random, [&start](ProposedPlan offered) { start = std::move(offered.assignment); });
     return start;
   }
