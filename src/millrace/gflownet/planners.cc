@@ -2,6 +2,7 @@
 #include "millrace/gflownet/planners.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -33,8 +34,10 @@ constexpr char kExact[] = "exact";  // what people call them
 // follows, and the network is asked at one temperature, at which its plans are good on all graphs.
 // Source: trials on the tuning families (docs/results/gflownet.md).
 constexpr double kNetworkTemperature = 0.02;
-constexpr double kUsualTemperature = 0.02;  // at which plans are drawn as sharply as is usual
-constexpr double kTemperaturePower = 0.7;
+constexpr double kLowestTemperature = 0.004;
+constexpr double kFlatnessAtLowest = 0.6;
+constexpr double kTemperaturePower = 1.5;
+const std::vector<double> kUsual = {0.004, 0.008};
 
 struct Loaded {
   std::shared_ptr<const Policy> policy;
@@ -92,7 +95,7 @@ struct Family {
                          .meaning = "reward temperatures to draw at: lower for better, higher for more varied plans",
                          .least = 1e-300,
                          .most = 1e300,
-                         .usual = "0.01,0.04",
+                         .usual = fmt::format("{}", fmt::join(kUsual, ",")),
                          .several = true},
                         {.name = "softmax-temperature",
                          .meaning = "how flat choices are drawn: 1 as the policy says, above 1 flatter",
@@ -104,13 +107,15 @@ struct Family {
   Levels LevelsOf(const PlannerSettings& settings) const {
     const Loaded& loaded = policy.get();
     const TemperatureRange& range = loaded.temperatures;
-    if (loaded.proportional && !settings.values().contains("temperature"))
-      return {{std::sqrt(range.lowest * range.highest)}, {}};
-    Levels levels{settings.Several("temperature", SamplingPlannerOptions().reward_temperatures), {}};
-    CheckTemperatures(levels.network, range);
-    if (loaded.proportional || settings.values().contains("softmax-temperature")) return levels;
+    const bool asked = settings.values().contains("temperature");
+    if (loaded.proportional && !asked) return {{std::sqrt(range.lowest * range.highest)}, {}};
+    const bool by_network = loaded.proportional || settings.values().contains("softmax-temperature");
+    Levels levels{settings.Several("temperature", by_network ? SamplingPlannerOptions().reward_temperatures : kUsual),
+                  {}};
+    if (asked || by_network) CheckTemperatures(levels.network, range);
+    if (by_network) return levels;
     for (double& temperature : levels.network) {
-      levels.flatter.push_back(std::pow(temperature / kUsualTemperature, kTemperaturePower));
+      levels.flatter.push_back(kFlatnessAtLowest * std::pow(temperature / kLowestTemperature, kTemperaturePower));
       temperature = std::clamp(kNetworkTemperature, range.lowest, range.highest);
     }
     return levels;
@@ -119,7 +124,7 @@ struct Family {
   SoftmaxTemperature Softmax(const PlannerSettings& settings) const {
     const bool given = settings.values().contains("softmax-temperature");
     if (!given && !policy.get().proportional) return {};
-    return {.most = settings.One("softmax-temperature", 1), .power = 0};
+    return {.most = settings.One("softmax-temperature", 1), .power = 0, .ccr_power = 0};
   }
 
   std::unique_ptr<Planner> Sampling(const PlannerTraits& traits, const PlannerSettings& settings) const {
@@ -129,7 +134,9 @@ struct Family {
     options.reward_temperatures = levels.network;
     options.flatter = levels.flatter;
     options.softmax_temperature = Softmax(settings);
-    options.greedy = options.flatter_on_repeats = !policy.get().proportional;
+    options.greedy = !policy.get().proportional;
+    // Whoever names a temperature asks for what is drawn at that one.
+    options.flatter_on_repeats = options.greedy && !settings.values().contains("temperature");
     return MakeSamplingPlanner(traits, policy.get().policy, options);
   }
 

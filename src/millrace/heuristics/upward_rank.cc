@@ -69,6 +69,17 @@ std::vector<double> MedianSeconds(const CostedGraph& costed) {
   });
 }
 
+double CommunicationRatio(const CostedGraph& costed) {
+  if (costed.successors.empty()) return 0;
+  const MeanTransfer transfer = MeanTransferOf(costed.topology);
+  double transfers = 0;
+  for (const GroupEdge& edge : costed.successors) transfers += transfer.Seconds(edge.bytes);
+  double groups = 0;
+  for (const double seconds : MeanSeconds(costed)) groups += seconds;
+  const double ratio = transfers / static_cast<double>(costed.successors.size()) * costed.num_groups / groups;
+  return ratio > 0 ? ratio : 0;
+}
+
 std::vector<double> UpwardRanks(const CostedGraph& costed, const std::vector<double>& seconds,
                                 const MeanTransfer& transfer) {
   std::vector<double> ranks(static_cast<std::size_t>(costed.num_groups), 0.0);

@@ -22,6 +22,9 @@ MeanTransfer MeanTransferOf(const Topology& topology);
 std::vector<double> MeanSeconds(const CostedGraph& costed);
 std::vector<double> MedianSeconds(const CostedGraph& costed);
 
+// The CCR of a costed graph: mean seconds of a transfer between devices over those of a group; 0 without edges.
+double CommunicationRatio(const CostedGraph& costed);
+
 // Length of the longest path from a group to the end of the graph, the group's own seconds included. A default
 // MeanTransfer leaves communication out: the static level.
 // Source: Topcuoglu, Hariri, Wu, "Performance-Effective and Low-Complexity Task Scheduling for Heterogeneous

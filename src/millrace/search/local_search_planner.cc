@@ -50,18 +50,6 @@ class Remainder {
   std::int64_t tried_ = 0;
 };
 
-// Mean seconds of a transfer between devices over those of a group; 0 without edges.
-double TransferRatio(const CostedGraph& costed) {
-  if (costed.successors.empty()) return 0;
-  const MeanTransfer transfer = MeanTransferOf(costed.topology);
-  double transfers = 0;
-  for (const GroupEdge& edge : costed.successors) transfers += transfer.Seconds(edge.bytes);
-  double groups = 0;
-  for (const double seconds : MeanSeconds(costed)) groups += seconds;
-  const double ratio = transfers / static_cast<double>(costed.successors.size()) * costed.num_groups / groups;
-  return ratio > 0 ? ratio : 0;
-}
-
 class LocalSearchPlanner final : public Planner {
  public:
   LocalSearchPlanner(PlannerTraits traits, std::shared_ptr<const Planner> planner,
@@ -112,7 +100,7 @@ class LocalSearchPlanner final : public Planner {
     for (std::size_t i = 0; i < starts.size() && !remainder.gone(); ++i)
       search(starts[i].assignment, each / (1 - each * static_cast<double>(i)));
     if (options_.most_rounds == 0) return;
-    const double heat = std::clamp(TransferRatio(costed), 1.0, options_.most_heat);
+    const double heat = std::clamp(CommunicationRatio(costed), 1.0, options_.most_heat);
     const double cool_rounds = remainder.Changes() / (static_cast<double>(options_.round_changes) * costed.num_groups);
     const int rounds = static_cast<int>(std::clamp(cool_rounds / heat, 1.0, static_cast<double>(options_.most_rounds)));
     improving.first_annealing_temperature =

@@ -412,13 +412,22 @@ TEST(SamplingPlanner, OffersTheFirstPlansOfALargerBudget) {
 
 TEST(SoftmaxTemperature, FallsWithTheNumberOfGroupsBeyondASizeAndMoreSlowlyThanThatRises) {
   const SoftmaxTemperature temperature;
-  EXPECT_EQ(temperature.Of(1), temperature.most);
-  EXPECT_EQ(temperature.Of(60), temperature.most);
+  const double ccr = temperature.usual_ccr;
+  EXPECT_EQ(temperature.Of(1, ccr), temperature.most);
+  EXPECT_EQ(temperature.Of(60, ccr), temperature.most);
   for (int groups = 60; groups < 2'000'000; groups *= 2) {
-    EXPECT_LT(temperature.Of(2 * groups), temperature.Of(groups));
-    EXPECT_GT(2 * temperature.Of(2 * groups), temperature.Of(groups));
+    EXPECT_LT(temperature.Of(2 * groups, ccr), temperature.Of(groups, ccr));
+    EXPECT_GT(2 * temperature.Of(2 * groups, ccr), temperature.Of(groups, ccr));
   }
-  EXPECT_EQ((SoftmaxTemperature{.most = 0.5, .power = 0}.Of(1000)), 0.5);
+  EXPECT_EQ((SoftmaxTemperature{.most = 0.5, .power = 0, .ccr_power = 0}.Of(1000, 7)), 0.5);
+}
+
+TEST(SoftmaxTemperature, RisesWithWhatTransfersTakeWithinBounds) {
+  const SoftmaxTemperature temperature;
+  EXPECT_DOUBLE_EQ(temperature.Of(60, 0), temperature.most / temperature.most_change);
+  EXPECT_DOUBLE_EQ(temperature.Of(60, 1e9), temperature.most * temperature.most_change);
+  EXPECT_LT(temperature.Of(60, 1), temperature.Of(60, 2));
+  EXPECT_DOUBLE_EQ(temperature.Of(600, 3) / temperature.Of(600, 2), temperature.Of(60, 3) / temperature.Of(60, 2));
 }
 
 TEST(SamplingPlanner, DrawsAsSharplyAsSuitsTheSizeOfTheGraph) {
@@ -439,9 +448,9 @@ TEST(SamplingPlanner, DrawsAsSharplyAsSuitsTheSizeOfTheGraph) {
                   [&offers](ProposedPlan offer) { offers.push_back(std::move(offer.assignment)); });
     return offers;
   };
-  const std::vector<Assignment> offers = offers_at({.most = 0.8, .groups = groups / 4, .power = 0.5});
-  EXPECT_EQ(offers, offers_at({.most = 0.4, .groups = 1, .power = 0}));
-  EXPECT_NE(offers, offers_at({.most = 0.8, .groups = 1, .power = 0}));
+  const std::vector<Assignment> offers = offers_at({.most = 0.8, .groups = groups / 4, .power = 0.5, .ccr_power = 0});
+  EXPECT_EQ(offers, offers_at({.most = 0.4, .groups = 1, .power = 0, .ccr_power = 0}));
+  EXPECT_NE(offers, offers_at({.most = 0.8, .groups = 1, .power = 0, .ccr_power = 0}));
 }
 
 }  // namespace

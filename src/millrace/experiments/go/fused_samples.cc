@@ -12,6 +12,7 @@
 #include "millrace/gflownet/policy/fusion_policy.h"
 #include "millrace/gflownet/sampling/fused_sampler.h"
 #include "millrace/gflownet/sampling/sampling_planner.h"
+#include "millrace/heuristics/upward_rank.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/simulate/contention.h"
 
@@ -45,7 +46,7 @@ BestTrajectories DrawFor(const GoRow& row, const std::shared_ptr<const Policy>& 
                          std::size_t measured, const Random& random) {
   const SamplingPlannerOptions usual;
   SamplerOptions sampling;
-  sampling.softmax_temperature = usual.softmax_temperature.Of(row.fused.num_groups);
+  sampling.softmax_temperature = usual.softmax_temperature.Of(row.fused.num_groups, CommunicationRatio(row.fused));
   BestTrajectories best(measured);
   for (std::size_t level = 0; level < usual.reward_temperatures.size(); ++level) {
     const Deadline deadline(seconds / static_cast<double>(usual.reward_temperatures.size()));

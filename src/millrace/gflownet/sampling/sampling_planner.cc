@@ -8,6 +8,7 @@
 
 #include "millrace/gflownet/sampling/plan_set.h"
 #include "millrace/gflownet/sampling/sampler.h"
+#include "millrace/heuristics/upward_rank.h"
 #include "millrace/planning/deadline.h"
 
 namespace millrace {
@@ -75,6 +76,7 @@ class SamplingPlanner final : public Planner {
     const Deadline deadline(budget.seconds);
     const auto late = [&deadline](double share) { return deadline.Gone() > share; };
     const Environment environment(costed);
+    const double ccr = CommunicationRatio(costed);
     const auto levels = static_cast<std::int64_t>(options_.reward_temperatures.size());
     for (std::int64_t level = 0; level < levels; ++level) {
       const std::int64_t samples = budget.samples / levels + (level < budget.samples % levels ? 1 : 0);
@@ -86,8 +88,8 @@ class SamplingPlanner final : public Planner {
       const double share = static_cast<double>(level + 1) / static_cast<double>(levels);
       const double begin = deadline.Elapsed();
       const auto at = static_cast<std::size_t>(level);
-      const double softmax_temperature =
-          options_.softmax_temperature.Of(costed.num_groups) * (options_.flatter.empty() ? 1 : options_.flatter[at]);
+      const double softmax_temperature = options_.softmax_temperature.Of(costed.num_groups, ccr) *
+                                         (options_.flatter.empty() ? 1 : options_.flatter[at]);
       const std::int64_t before = options_.greedy ? 1 : 0;
       Flattening flattening(costed, options_.flatter_on_repeats);
       for (std::int64_t drawn = before; drawn < samples && !late(share);) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "millrace/gflownet/sampling/sampler.h"
+#include "millrace/heuristics/upward_rank.h"
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/simulate/memory_check.h"
@@ -56,6 +57,7 @@ class WindowResampling final : public Planner {
   void Improve(const CostedGraph& costed, std::int64_t plans, const Deadline& deadline, const Random& random,
                const Offer& offer, RatedAssignment& best) const {
     const Environment environment(costed);
+    const double ccr = CommunicationRatio(costed);
     const auto groups = static_cast<std::size_t>(costed.num_groups);
     std::vector<std::unique_ptr<PreparedPolicy>> prepared(options_.reward_temperatures.size());
     SamplerOptions sampling{.threads = options_.threads};
@@ -79,7 +81,7 @@ class WindowResampling final : public Planner {
       const std::size_t level = static_cast<std::size_t>(round) % prepared.size();
       // The policy is prepared when it is first used: on a large graph that costs as much as drawing some plans.
       if (!prepared[level]) prepared[level] = policy_->Prepare(environment, options_.reward_temperatures[level]);
-      sampling.softmax_temperature = options_.softmax_temperature.Of(static_cast<int>(length)) *
+      sampling.softmax_temperature = options_.softmax_temperature.Of(static_cast<int>(length), ccr) *
                                      (options_.flatter.empty() ? 1 : options_.flatter[level]);
       const Assignment opened = best.assignment;
       std::vector<Trajectory> drawn =

@@ -17,6 +17,7 @@
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/policy/topoformer.h"
 #include "millrace/gflownet/sampling/softmax_temperature.h"
+#include "millrace/heuristics/upward_rank.h"
 #include "millrace/plan/hash.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/parallel.h"
@@ -153,7 +154,7 @@ class GFlowNetTraining final : public TrainingLoop {
                                              double temperature, const BatchSettings& how, Random random) const {
     const auto better = [](const Trajectory& a, const Trajectory& b) { return a.makespan < b.makespan; };
     const auto groups = static_cast<std::size_t>(environment.num_groups());
-    const SamplerOptions sharp{.softmax_temperature = SoftmaxTemperature().Of(environment.num_groups())};
+    const SamplerOptions sharp{.softmax_temperature = SoftmaxTemperature().Of(environment.num_groups(), CommunicationRatio(environment.costed()))};
     std::vector<Trajectory> drawn =
         SampleTrajectories(environment, policy, kPlansBeforeWindows, sharp, random.Fork(kPlans), nullptr);
     Trajectory best = *std::min_element(drawn.begin(), drawn.end(), better);
