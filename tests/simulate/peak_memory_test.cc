@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -111,6 +111,7 @@ std::span<const double> PeakMemoryMeter::Measure(const Assignment& assignment, c
 std::vector<MemoryUse> PeakMemoryMeter::OverTime(const Assignment& assignment, const Timeline& timeline) {
   ledger_->Fill(assignment, timeline);
   std::vector<MemoryUse> uses;
+  uses.reserve(peaks_.size());
   for (int memory = 0; memory < costed_.topology.num_memories; ++memory) uses.push_back(ledger_->Use(memory));
   return uses;
 }

@@ -154,7 +154,8 @@ class GFlowNetTraining final : public TrainingLoop {
                                              double temperature, const BatchSettings& how, Random random) const {
     const auto better = [](const Trajectory& a, const Trajectory& b) { return a.makespan < b.makespan; };
     const auto groups = static_cast<std::size_t>(environment.num_groups());
-    const SamplerOptions sharp{.softmax_temperature = SoftmaxTemperature().Of(environment.num_groups(), CommunicationRatio(environment.costed()))};
+    const SamplerOptions sharp{.softmax_temperature = SoftmaxTemperature().Of(
+                                   environment.num_groups(), CommunicationRatio(environment.costed()))};
     std::vector<Trajectory> drawn =
         SampleTrajectories(environment, policy, kPlansBeforeWindows, sharp, random.Fork(kPlans), nullptr);
     Trajectory best = *std::min_element(drawn.begin(), drawn.end(), better);
