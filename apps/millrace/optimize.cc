@@ -88,8 +88,10 @@ int RunOptimize(const CommandLine& line, Options options) {
   options.optimize.threads = threads;
   const PlannerRegistry planners = MakePlannerRegistry(options.weights, threads);
   options.optimize.seconds_before = clock.Elapsed();
-  // Where reading was slow, writing will be.
-  options.optimize.seconds_after = ExpectedWritingSeconds(loaded.graph) + 2 * reading_seconds;
+  // Where reading was slow, writing will be; but for weights, which are read and not written.
+  const double writing_seconds = ExpectedWritingSeconds(loaded.graph);
+  options.optimize.seconds_after =
+      writing_seconds + 2 * (loaded.model ? std::min(reading_seconds, writing_seconds) : reading_seconds);
   const OptimizeResult result =
       Optimize(loaded, machine, planners, options.optimize, [&bar](const OptimizeStep& step) { bar.Show(step); });
   bar.Clear();

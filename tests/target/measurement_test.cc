@@ -153,6 +153,20 @@ constexpr const char* kStat =
     "cpu10 1000 0 0 0 0 0 0 0 0 0\n"
     "intr 1 2 3\n";
 
+TEST(MeasureInterleaved, BeginsNoRepetitionOnceTimeIsUpButTheFirst) {
+  int runs = 0;
+  FakePlan plan([&runs] {
+    ++runs;
+    return 1.0;
+  });
+  MeasureOptions options{.warm_up = 1, .repetitions = 5};
+  EXPECT_EQ(MeasurePlan(plan, options).times.size(), 5u);
+  options.seconds = 0;
+  runs = 0;
+  EXPECT_EQ(MeasurePlan(plan, options).times.size(), 1u);
+  EXPECT_EQ(runs, 2);
+}
+
 TEST(ProcessorTimes, AddUpTheProcessorsAskedFor) {
   const auto one = ParseProcessorTimes(kStat, {1}, 100);
   ASSERT_TRUE(one.has_value());

@@ -222,6 +222,8 @@ void Pipeline::Compare() {
   const double rounds = budget / std::max(round_seconds, 1e-9) - measure.warm_up;
   // What the race found stands where time does not allow more.
   if (deadline_.Limited() && rounds < 1) return;
+  // A warm-up round may take twice as long as one that counts.
+  if (deadline_.Limited()) measure.seconds = std::max(0.0, End().Left() - 2 * measure.warm_up * round_seconds);
   measure.repetitions = static_cast<int>(
       std::clamp(rounds, deadline_.Limited() ? 1.0 : 3.0, static_cast<double>(effort_.comparison_rounds)));
   const std::vector<Measurement> measured = MeasureInterleaved(plans, measure);
@@ -238,7 +240,8 @@ void Pipeline::Compare() {
     candidate.target_seconds = measured[i].median;
     candidate.disturbed = measured[i].disturbed;
     result_.disturbed = result_.disturbed || measured[i].disturbed;
-    if (candidate.measured) continue;
+    // A run may be made ready by another, which does not count.
+    if (candidate.measured || End().Left() < 2 * kTimedRuns * measured[i].median) continue;
     if (std::optional<MeasuredTimeline> timeline = MeasureTimeline(*plans[i], kTimedRuns)) {
       candidate.measured = std::move(timeline->run);
       candidate.group_seconds = std::move(timeline->group_seconds);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/target/measurement.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "millrace/errors/interrupt.h"
@@ -63,7 +65,15 @@ std::vector<Measurement> MeasureInterleaved(const std::vector<LoadedPlan*>& plan
   };
   for (int warm_up = 0; warm_up < options.warm_up; ++warm_up) round(warm_up, false);
   const DisturbanceWatch watch(options.cpus);
-  for (int repetition = 0; repetition < options.repetitions; ++repetition) round(repetition, true);
+  const auto begin = std::chrono::steady_clock::now();
+  double gone = 0, longest = 0;
+  for (int repetition = 0; repetition < options.repetitions && (repetition == 0 || gone + longest < options.seconds);
+       ++repetition) {
+    const double before = gone;
+    round(repetition, true);
+    gone = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    longest = std::max(longest, gone - before);
+  }
   const bool disturbed = watch.Disturbed();
   for (Measurement& measurement : measurements) {
     measurement.disturbed = disturbed;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ struct MeasureOptions {
   int warm_up = 2;
   int repetitions = 20;
   std::vector<int> cpus;  // watched for disturbances; empty: not watched
+  // Of the repetitions together: none begins that is likely to pass it, going by the longest so far; but the first.
+  double seconds = std::numeric_limits<double>::infinity();
 };
 
 // Makes a plan ready, and runs it once. Nothing where that fails (MeasurementFailed), and *failure then says why.
