@@ -78,15 +78,19 @@ std::vector<double> Widths(const CostedGraph& costed, const std::vector<double>&
   return widths;
 }
 
+bool AllAsWide(const Topology& topology) {
+  for (int device = 1; device < topology.num_devices; ++device) {
+    if (topology.UnitsOf(device) != topology.UnitsOf(0)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<CostedGraph> GangChoices(const CostedGraph& costed) {
   std::vector<CostedGraph> choices{costed};
   const Topology& topology = costed.topology;
-  bool gangs = false;
-  for (int device = 1; device < topology.num_devices; ++device)
-    gangs = gangs || topology.UnitsOf(device) != topology.UnitsOf(0);
-  if (!gangs) return choices;
+  if (AllAsWide(topology)) return choices;
   const Modest modest = ModestDevices(costed);
   const std::vector<double> widths = Widths(costed, modest.seconds);
   choices.assign(3, costed);
@@ -105,6 +109,8 @@ std::vector<CostedGraph> GangChoices(const CostedGraph& costed) {
 
 PlannedAssignment BestGangChoice(const CostedGraph& costed,
                                  const std::function<PlannedAssignment(const CostedGraph&)>& schedule) {
+  // A copy of a large graph takes as long as a schedule.
+  if (AllAsWide(costed.topology)) return schedule(costed);
   PlannedAssignment best;
   bool first = true;
   for (const CostedGraph& choice : GangChoices(costed)) {

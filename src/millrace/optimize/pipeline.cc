@@ -444,7 +444,9 @@ OptimizeResult Pipeline::Finish() {
     candidate.group_seconds.clear();
   }
   JudgePayback(result_);
-  const CostedGraph costed = MakeCostedGraph(*proxy_, result_.best.plan.groups);
+  const PoolFusion* const known = FusionOf(result_.best);
+  const CostedGraph made = known == nullptr ? MakeCostedGraph(*proxy_, result_.best.plan.groups) : CostedGraph();
+  const CostedGraph& costed = known == nullptr ? made : known->costed;
   result_.lower_bound_seconds = LowerBound(costed);
   result_.proven_bound_seconds = ProvenBound(costed);
   if (costed.groups == searched_groups_)
