@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -106,16 +107,14 @@ void CountTimes(const ComputationGraph& graph, PlanAccount& account) {
   account.memory = MemoryOverTime(account.costed, {plan.placement, plan.sequence}, account.timeline);
 }
 
-}  // namespace
-
-PlanAccount AccountOf(std::string name, const Candidate& candidate, const ComputationGraph& graph,
-                      const Machine& machine, Proxy proxy) {
+PlanAccount AccountOfPriced(std::string name, const Candidate& candidate, const ComputationGraph& graph,
+                            CostedGraph costed, Proxy proxy) {
   PlanAccount account;
   account.name = std::move(name);
   account.shown = proxy == Proxy::kContended ? "predicted, with shared links" : "predicted";
   account.candidate = &candidate;
   account.proxy = proxy;
-  account.costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine, proxy), candidate.plan.groups);
+  account.costed = std::move(costed);
   const Assignment assignment{candidate.plan.placement, candidate.plan.sequence};
   account.explanation = Explain(account.costed, assignment);
   account.timeline = account.explanation.traced.timeline;
@@ -124,6 +123,31 @@ PlanAccount AccountOf(std::string name, const Candidate& candidate, const Comput
   account.lower_bound_seconds = LowerBound(account.costed);
   account.peak_memory = PeakMemory(account.costed, assignment, account.timeline);
   return account;
+}
+
+// Groups are priced once for all plans that have them: of a large graph that takes longer than a copy.
+class PricedGroups {
+ public:
+  explicit PricedGroups(const OptimizeResult& result) : result_(result) {}
+
+  const CostedGraph& Of(const FusionGroups& groups, Proxy proxy) {
+    for (const CostedGraph& known : priced_) {
+      if (known.topology.proxy == proxy && known.groups == groups) return known;
+    }
+    return priced_.emplace_back(MakeCostedGraph(*MakeAnalyticCostModel(result_.graph, result_.machine, proxy), groups));
+  }
+
+ private:
+  const OptimizeResult& result_;
+  std::deque<CostedGraph> priced_;
+};
+
+}  // namespace
+
+PlanAccount AccountOf(std::string name, const Candidate& candidate, const ComputationGraph& graph,
+                      const Machine& machine, Proxy proxy) {
+  return AccountOfPriced(std::move(name), candidate, graph,
+                         MakeCostedGraph(*MakeAnalyticCostModel(graph, machine, proxy), candidate.plan.groups), proxy);
 }
 
 PlanAccount AsMeasured(const ComputationGraph& graph, const PlanAccount& predicted, const Timeline& measured) {
@@ -137,14 +161,15 @@ PlanAccount AsMeasured(const ComputationGraph& graph, const PlanAccount& predict
 
 std::vector<PlanAccount> AccountsOf(const OptimizeResult& result) {
   const bool of_target = result.target == "sim:contention";
+  PricedGroups priced(result);
   const auto account_of = [&](const std::string& name, const Candidate& candidate) {
+    const Proxy proxy = of_target ? Proxy::kContended : result.proxy;
     PlanAccount account =
-        AccountOf(name, candidate, result.graph, result.machine, of_target ? Proxy::kContended : result.proxy);
+        AccountOfPriced(name, candidate, result.graph, priced.Of(candidate.plan.groups, proxy), proxy);
     account.of_target = of_target;
     if (of_target) account.shown = "on the target";
     if (account.proxy != result.proxy) {
-      const CostedGraph costed =
-          MakeCostedGraph(*MakeAnalyticCostModel(result.graph, result.machine, result.proxy), candidate.plan.groups);
+      const CostedGraph& costed = priced.Of(candidate.plan.groups, result.proxy);
       const Assignment assignment{candidate.plan.placement, candidate.plan.sequence};
       account.peak_memory = PeakMemory(costed, assignment, MakeTimeline(costed, assignment));
     }
