@@ -34,9 +34,12 @@ double ExpectedWritingSeconds(const ComputationGraph& graph) {
   constexpr double kAlways = 0.1;
   constexpr double kPerOp = 7e-5;
   constexpr double kPerOpInFullTrace = 12e-5;
+  constexpr double kPerEdge = 4e-6;  // pricing the groups anew
   const double ops = graph.num_ops();
   const double in_trace = std::min(ops, static_cast<double>(kGroupsInFullTrace));
-  return kAlways + kPerOpInFullTrace * in_trace + kPerOp * (ops - in_trace);
+  double edges = 0;
+  for (OpId op = 0; op < graph.num_ops(); ++op) edges += static_cast<double>(graph.Predecessors(op).size());
+  return kAlways + kPerEdge * edges + kPerOpInFullTrace * in_trace + kPerOp * (ops - in_trace);
 }
 
 void PrepareOutputFolder(const std::string& folder) {
