@@ -37,7 +37,7 @@ constexpr double kNetworkTemperature = 0.02;
 constexpr double kLowestTemperature = 0.004;
 constexpr double kFlatnessAtLowest = 0.6;
 constexpr double kTemperaturePower = 1.5;
-const std::vector<double> kUsual = {0.004, 0.008};
+const std::vector<double> kUsualTemperatures = {0.004, 0.008};
 
 struct Loaded {
   std::shared_ptr<const Policy> policy;
@@ -95,7 +95,7 @@ struct Family {
                          .meaning = "reward temperatures to draw at: lower for better, higher for more varied plans",
                          .least = 1e-300,
                          .most = 1e300,
-                         .usual = fmt::format("{}", fmt::join(kUsual, ",")),
+                         .usual = fmt::format("{}", fmt::join(kUsualTemperatures, ",")),
                          .several = true},
                         {.name = "softmax-temperature",
                          .meaning = "how flat choices are drawn: 1 as the policy says, above 1 flatter",
@@ -110,8 +110,9 @@ struct Family {
     const bool asked = settings.values().contains("temperature");
     if (loaded.proportional && !asked) return {{std::sqrt(range.lowest * range.highest)}, {}};
     const bool by_network = loaded.proportional || settings.values().contains("softmax-temperature");
-    Levels levels{settings.Several("temperature", by_network ? SamplingPlannerOptions().reward_temperatures : kUsual),
-                  {}};
+    Levels levels{
+        settings.Several("temperature", by_network ? SamplingPlannerOptions().reward_temperatures : kUsualTemperatures),
+        {}};
     if (asked || by_network) CheckTemperatures(levels.network, range);
     if (by_network) return levels;
     for (double& temperature : levels.network) {

@@ -12,6 +12,7 @@
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/graph_json.h"
 #include "millrace/formats/plan_json.h"
+#include "millrace/optimize/effort.h"
 #include "millrace/report/html.h"
 #include "millrace/report/result_json.h"
 #include "millrace/report/trace.h"
@@ -37,8 +38,7 @@ double ExpectedWritingSeconds(const ComputationGraph& graph) {
   constexpr double kPerEdge = 4e-6;  // pricing the groups anew
   const double ops = graph.num_ops();
   const double in_trace = std::min(ops, static_cast<double>(kGroupsInFullTrace));
-  double edges = 0;
-  for (OpId op = 0; op < graph.num_ops(); ++op) edges += static_cast<double>(graph.Predecessors(op).size());
+  const double edges = static_cast<double>(VisitsOfAPass(graph)) - ops;
   return kAlways + kPerEdge * edges + kPerOpInFullTrace * in_trace + kPerOp * (ops - in_trace);
 }
 

@@ -23,9 +23,7 @@ MemoryCheck::MemoryCheck(const CostedGraph& costed)
       offset_(ordered_.size() + 1),
       last_(ordered_.size()),
       changes_(Index(costed.num_groups) + ordered_.size()),
-      always_(ordered_.size()),
-      simulator_(costed),
-      meter_(costed) {
+      always_(ordered_.size()) {
   const std::vector<int>& memory_of = costed.topology.memory_of;
   for (std::size_t memory = 0; memory < ordered_.size(); ++memory)
     ordered_[memory] = std::count(memory_of.begin(), memory_of.end(), static_cast<int>(memory)) == 1 ? 1 : 0;
@@ -33,8 +31,12 @@ MemoryCheck::MemoryCheck(const CostedGraph& costed)
 
 bool MemoryCheck::Fits(const Assignment& assignment) {
   if (!costed_.limited_memory || FitsWheneverGroupsRun(assignment)) return true;
-  simulator_.Run(assignment, timeline_);
-  return millrace::Fits(costed_, meter_.Measure(assignment, timeline_));
+  if (!meter_) {
+    simulator_.emplace(costed_);
+    meter_.emplace(costed_);
+  }
+  simulator_->Run(assignment, timeline_);
+  return millrace::Fits(costed_, meter_->Measure(assignment, timeline_));
 }
 
 void MemoryCheck::Hold(int memory, std::int32_t from, std::int32_t to, double bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
@@ -30,16 +31,16 @@ class MemoryCheck {
   void Hold(int memory, std::int32_t from, std::int32_t to, double bytes);
 
   const CostedGraph& costed_;
-  std::vector<char> ordered_;         // by memory: one device alone has it
-  std::vector<std::int32_t> place_;   // by group: how many groups of its memory run before it
-  std::vector<std::int32_t> groups_;  // by memory
-  std::vector<std::int32_t> offset_;  // by memory: where its changes begin
-  std::vector<std::int32_t> last_;    // by memory: the place of one tensor's last reader; -1: none
-  std::vector<double> changes_;       // by memory and place: bytes more than before
-  std::vector<double> always_;        // by memory
-  Simulator simulator_;
+  std::vector<char> ordered_;           // by memory: one device alone has it
+  std::vector<std::int32_t> place_;     // by group: how many groups of its memory run before it
+  std::vector<std::int32_t> groups_;    // by memory
+  std::vector<std::int32_t> offset_;    // by memory: where its changes begin
+  std::vector<std::int32_t> last_;      // by memory: the place of one tensor's last reader; -1: none
+  std::vector<double> changes_;         // by memory and place: bytes more than before
+  std::vector<double> always_;          // by memory
+  std::optional<Simulator> simulator_;  // these two from the first plan on that the order does not settle
+  std::optional<PeakMemoryMeter> meter_;
   Timeline timeline_;
-  PeakMemoryMeter meter_;
 };
 
 // The same for one assignment.

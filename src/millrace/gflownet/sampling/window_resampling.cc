@@ -57,6 +57,7 @@ class WindowResampling final : public Planner {
   void Improve(const CostedGraph& costed, std::int64_t plans, const Deadline& deadline, const Random& random,
                const Offer& offer, RatedAssignment& best) const {
     const Environment environment(costed);
+    MemoryCheck memory(costed);
     const double ccr = CommunicationRatio(costed);
     const auto groups = static_cast<std::size_t>(costed.num_groups);
     std::vector<std::unique_ptr<PreparedPolicy>> prepared(options_.reward_temperatures.size());
@@ -89,7 +90,7 @@ class WindowResampling final : public Planner {
       sampling.first += static_cast<std::int64_t>(windows.size());
       for (std::size_t i = 0; i < drawn.size(); ++i) {
         // A plan that is as good takes the best one's place, too: many share a makespan, and some can be left for better.
-        if (drawn[i].makespan <= best.makespan && FitsInMemory(costed, drawn[i].assignment)) {
+        if (drawn[i].makespan <= best.makespan && memory.Fits(drawn[i].assignment)) {
           best = {drawn[i].assignment, drawn[i].makespan};
           offered = best;
         } else if (drawn[i].makespan < offered.makespan && offered.makespan > best.makespan) {
