@@ -336,8 +336,8 @@ TEST_F(TrainingTest, RanksOfMpirunTrainAsOneProcessDoes) {
   ASSERT_EQ(Run({"gflownet", "--preset", preset, "-q", "-o", Path("alone.safetensors")}), 0);
   const auto on_ranks = [&](const std::string& words) {
     const std::string line =
-        "mpirun -q --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 3 "
-        "'" MILLRACE_TRAIN_PROGRAM "' " +
+        "mpirun -q --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 "
+        "--mca rtc_hwloc_vmhole none -n 3 '" MILLRACE_TRAIN_PROGRAM "' " +
         words + " >'" + Path("errors.txt") + "' 2>&1 </dev/null";
     return std::system(line.c_str());
   };
