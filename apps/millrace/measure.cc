@@ -66,7 +66,8 @@ void WriteTrace(const std::string& path, const ComputationGraph& graph, const Pl
   candidate.plan = record.plan;
   candidate.method = record.method;
   const PlanAccount predicted = AccountOf("plan", candidate, graph, record.machine, record.proxy);
-  WriteFileAtomically(path, TraceJson(graph, record.machine, {AsMeasured(graph, predicted, measured)}));
+  const PlanAccount account = AsMeasured(graph, predicted, measured);
+  WriteFileAtomically(path, TraceJson(graph, record.machine, std::span(&account, 1)));
 }
 
 int Measure(const CommandLine& line, const MeasureVerbOptions& options) {

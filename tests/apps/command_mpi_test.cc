@@ -27,7 +27,8 @@ class RanksOfCommand : public Command {
     const std::string line =
         "cd '" + Path("") +
         "' && ASAN_OPTIONS=detect_leaks=0 mpirun -q --allow-run-as-root --oversubscribe --bind-to none " +
-        "--mca mpi_yield_when_idle 1 --mca rtc_hwloc_vmhole none -n " + std::to_string(ranks) + " " + words + " >out.txt 2>err.txt </dev/null";
+        "--mca mpi_yield_when_idle 1 --mca rtc_hwloc_vmhole none -n " + std::to_string(ranks) + " " + words +
+        " >out.txt 2>err.txt </dev/null";
     const int status = std::system(line.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), ContentOf(Path("out.txt")),
             ContentOf(Path("err.txt"))};

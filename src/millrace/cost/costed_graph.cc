@@ -42,42 +42,62 @@ void AddTensors(const Contraction& contraction, CostedGraph& costed) {
   }
 }
 
-// Rows of edges from (row, edge) pairs, the largest of parallel ones kept.
-void FillEdges(int groups, std::vector<std::pair<std::int32_t, GroupEdge>>& pairs, std::vector<std::int32_t>& offsets,
-               std::vector<GroupEdge>& edges) {
-  offsets.assign(static_cast<std::size_t>(groups) + 1, 0);
-  for (const auto& [row, edge] : pairs) ++offsets[static_cast<std::size_t>(row) + 1];
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  std::vector<GroupEdge> sorted(pairs.size());
-  std::vector<std::int32_t> next(offsets.begin(), offsets.end() - 1);
-  for (const auto& [row, edge] : pairs) sorted[static_cast<std::size_t>(next[static_cast<std::size_t>(row)]++)] = edge;
-  std::size_t begin = 0;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(groups); ++row) {
-    const auto end = static_cast<std::size_t>(offsets[row + 1]);
-    std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin), sorted.begin() + static_cast<std::ptrdiff_t>(end),
-              [](const GroupEdge& a, const GroupEdge& b) {
-                return a.group != b.group ? a.group < b.group : a.bytes > b.bytes;
-              });
-    const std::size_t row_begin = edges.size();
-    for (std::size_t i = begin; i < end; ++i) {
-      if (edges.size() == row_begin || edges.back().group != sorted[i].group) edges.push_back(sorted[i]);
-    }
-    begin = end;
-    offsets[row + 1] = static_cast<std::int32_t>(edges.size());
+// Both ways of the edges, as they are met.
+template <typename Visit>
+void VisitEdges(const CostedGraph& costed, const Visit& visit) {
+  for (const GroupTensor& tensor : costed.tensors) {
+    if (tensor.producer < 0) continue;
+    for (const std::int32_t reader : costed.Readers(tensor)) visit(tensor.producer, reader, tensor.bytes);
   }
 }
 
-void AddEdges(CostedGraph& costed) {
-  std::vector<std::pair<std::int32_t, GroupEdge>> to_producer, to_reader;
-  for (const GroupTensor& tensor : costed.tensors) {
-    if (tensor.producer < 0) continue;
-    for (const std::int32_t reader : costed.Readers(tensor)) {
-      to_producer.push_back({reader, {tensor.producer, tensor.bytes}});
-      to_reader.push_back({tensor.producer, {reader, tensor.bytes}});
+// Ascending rows, the largest of parallel edges kept. `offsets` are those of the rows as they are.
+void TidyRows(std::vector<std::int32_t>& offsets, std::vector<GroupEdge>& edges) {
+  std::size_t kept = 0, begin = 0;
+  for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
+    const auto end = static_cast<std::size_t>(offsets[row + 1]);
+    const auto before = [](const GroupEdge& a, const GroupEdge& b) {
+      return a.group != b.group ? a.group < b.group : a.bytes > b.bytes;
+    };
+    const auto first = edges.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = edges.begin() + static_cast<std::ptrdiff_t>(end);
+    if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
+    const std::size_t row_begin = kept;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (kept == row_begin || edges[kept - 1].group != edges[i].group) edges[kept++] = edges[i];
     }
+    begin = end;
+    offsets[row + 1] = static_cast<std::int32_t>(kept);
   }
-  FillEdges(costed.num_groups, to_producer, costed.predecessor_offsets, costed.predecessors);
-  FillEdges(costed.num_groups, to_reader, costed.successor_offsets, costed.successors);
+  edges.resize(kept);
+}
+
+// Large graphs have millions of edges, and fresh memory is what they cost most, so rows are filled where they stay.
+void AddEdges(CostedGraph& costed) {
+  const std::size_t rows = static_cast<std::size_t>(costed.num_groups) + 1;
+  costed.predecessor_offsets.assign(rows, 0);
+  costed.successor_offsets.assign(rows, 0);
+  VisitEdges(costed, [&costed](std::int32_t producer, std::int32_t reader, double) {
+    ++costed.predecessor_offsets[static_cast<std::size_t>(reader) + 1];
+    ++costed.successor_offsets[static_cast<std::size_t>(producer) + 1];
+  });
+  const auto sum_up = [](std::vector<std::int32_t>& offsets) {
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    return std::vector<std::int32_t>(offsets.begin(), offsets.end() - 1);
+  };
+  std::vector<std::int32_t> next_predecessor = sum_up(costed.predecessor_offsets);
+  std::vector<std::int32_t> next_successor = sum_up(costed.successor_offsets);
+  costed.predecessors.resize(static_cast<std::size_t>(costed.predecessor_offsets.back()));
+  costed.successors.resize(static_cast<std::size_t>(costed.successor_offsets.back()));
+  const auto put = [](std::vector<GroupEdge>& edges, std::int32_t& next, std::int32_t group, double bytes) {
+    edges[static_cast<std::size_t>(next++)] = {group, bytes};
+  };
+  VisitEdges(costed, [&](std::int32_t producer, std::int32_t reader, double bytes) {
+    put(costed.predecessors, next_predecessor[static_cast<std::size_t>(reader)], producer, bytes);
+    put(costed.successors, next_successor[static_cast<std::size_t>(producer)], reader, bytes);
+  });
+  TidyRows(costed.predecessor_offsets, costed.predecessors);
+  TidyRows(costed.successor_offsets, costed.successors);
 }
 
 void SortGroups(CostedGraph& costed) {

@@ -18,14 +18,28 @@ constexpr double kShrinking = 2.0 / 3;    // the clusters that a round aims at, 
 constexpr double kLeastShrinking = 0.95;  // a level has at most so many of the clusters of the one before it
 
 struct Affinity {
-  double strength;
+  double strength;         // seconds of transfers
   std::int32_t low, high;  // clusters
 };
 
+// Takes items in order without sorting those that nobody asks for.
+template <typename Item, typename Before, typename Take>
+void TakeInOrder(std::vector<Item>& items, std::size_t at_once, const Before& before, const Take& take) {
+  for (std::size_t begin = 0; begin < items.size();) {
+    const std::size_t end = std::min(items.size(), begin + at_once);
+    const auto first = items.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = items.begin() + static_cast<std::ptrdiff_t>(end);
+    if (last != items.end()) std::nth_element(first, last, items.end(), before);
+    std::sort(first, last, before);
+    for (; begin < end; ++begin) {
+      if (!take(items[begin])) return;
+    }
+  }
+}
+
 class Clustering {
  public:
-  explicit Clustering(const CostedGraph& costed)
-      : costed_(costed), transfer_(MeanTransferOf(costed.topology)), cluster_(Index(costed.num_groups)) {
+  explicit Clustering(const CostedGraph& costed) : costed_(costed), cluster_(Index(costed.num_groups)) {
     std::iota(cluster_.begin(), cluster_.end(), 0);
     std::vector<std::int32_t> first(Index(costed.num_colocations), -1);
     for (std::int32_t group = 0; group < costed.num_groups; ++group) {
@@ -36,27 +50,53 @@ class Clustering {
       cluster_[Index(group)] = leader;
     }
     Renumber();
+    const MeanTransfer transfer = MeanTransferOf(costed.topology);
+    pairs_.reserve(costed.predecessors.size());
+    for (std::int32_t group = 0; group < costed.num_groups; ++group) {
+      for (const GroupEdge& edge : costed.Predecessors(group)) AddPair(transfer.Seconds(edge.bytes), group, edge.group);
+    }
+    JoinPairs();
   }
 
   int count() const { return count_; }
 
   // Joins pairs until `fewest` are left or every cluster has been looked at. False where nothing can be joined.
   bool Join(int fewest, double most_work) {
+    constexpr std::size_t kLooksPerCluster = 2;
+    const double floor = kLeastWork * work() / std::max(1, count_);
+    std::vector<Affinity> weighed;
+    weighed.reserve(pairs_.size());
+    for (const Affinity& pair : pairs_) {
+      const double low = work_[Index(pair.low)], high = work_[Index(pair.high)];
+      if (low + high > most_work) continue;
+      const double weight = std::sqrt((low + floor) * (high + floor));
+      weighed.push_back({weight > 0 ? pair.strength / weight : pair.strength, pair.low, pair.high});
+    }
     std::vector<std::int32_t> into(Index(count_));
     std::iota(into.begin(), into.end(), 0);
     std::vector<char> taken(into.size(), 0);
     int left = count_;
-    for (const Affinity& pair : Affinities()) {
-      if (left <= fewest) break;
-      if (taken[Index(pair.low)] != 0 || taken[Index(pair.high)] != 0) continue;
-      if (work_[Index(pair.low)] + work_[Index(pair.high)] > most_work) continue;
+    const auto stronger = [](const Affinity& a, const Affinity& b) {
+      return a.strength != b.strength ? a.strength > b.strength : std::pair(a.low, a.high) < std::pair(b.low, b.high);
+    };
+    TakeInOrder(weighed, kLooksPerCluster * into.size(), stronger, [&](const Affinity& pair) {
+      if (left <= fewest) return false;
+      if (taken[Index(pair.low)] != 0 || taken[Index(pair.high)] != 0) return true;
       taken[Index(pair.low)] = taken[Index(pair.high)] = 1;
       into[Index(pair.high)] = pair.low;
       --left;
-    }
+      return true;
+    });
     if (left == count_) return false;
+    weighed = {};
     for (std::int32_t& cluster : cluster_) cluster = into[Index(cluster)];
-    Renumber();
+    const std::vector<std::int32_t> number = Renumber();
+    for (Affinity& pair : pairs_) {
+      const std::int32_t low = number[Index(into[Index(pair.low)])], high = number[Index(into[Index(pair.high)])];
+      pair = {pair.strength, std::min(low, high), std::max(low, high)};
+    }
+    std::erase_if(pairs_, [](const Affinity& pair) { return pair.low == pair.high; });
+    JoinPairs();
     return true;
   }
 
@@ -74,40 +114,39 @@ class Clustering {
   }
 
  private:
-  // Pairs of clusters with an edge between them, the strongest first.
-  std::vector<Affinity> Affinities() const {
-    std::vector<Affinity> pairs;
-    for (std::int32_t group = 0; group < costed_.num_groups; ++group) {
-      const std::int32_t here = cluster_[Index(group)];
-      for (const GroupEdge& edge : costed_.Predecessors(group)) {
-        const std::int32_t there = cluster_[Index(edge.group)];
-        if (here != there)
-          pairs.push_back({transfer_.Seconds(edge.bytes), std::min(here, there), std::max(here, there)});
-      }
-    }
-    std::sort(pairs.begin(), pairs.end(), [](const Affinity& a, const Affinity& b) {
-      return std::pair(a.low, a.high) != std::pair(b.low, b.high) ? std::pair(a.low, a.high) < std::pair(b.low, b.high)
-                                                                  : a.strength > b.strength;
-    });
-    const double mean_work = work() / std::max(1, count_);
-    std::size_t kept = 0;
-    for (std::size_t begin = 0, end = 0; begin < pairs.size(); begin = end) {
-      Affinity all = pairs[begin];
-      for (end = begin + 1; end < pairs.size() && pairs[end].low == all.low && pairs[end].high == all.high; ++end)
-        all.strength += pairs[end].strength;
-      const double floor = kLeastWork * mean_work;
-      const double weight = std::sqrt((work_[Index(all.low)] + floor) * (work_[Index(all.high)] + floor));
-      if (weight > 0) all.strength /= weight;
-      pairs[kept++] = all;
-    }
-    pairs.resize(kept);
-    std::sort(pairs.begin(), pairs.end(), [](const Affinity& a, const Affinity& b) {
-      return a.strength != b.strength ? a.strength > b.strength : std::pair(a.low, a.high) < std::pair(b.low, b.high);
-    });
-    return pairs;
+  void AddPair(double seconds, std::int32_t group, std::int32_t other) {
+    const std::int32_t here = cluster_[Index(group)], there = cluster_[Index(other)];
+    if (here != there) pairs_.push_back({seconds, std::min(here, there), std::max(here, there)});
   }
 
-  void Renumber() {
+  // One pair for each two clusters, in the order of their numbers. Sums go from strong to weak, so that how ops are
+  // numbered does not matter.
+  void JoinPairs() {
+    std::vector<std::size_t> offsets(Index(count_) + 1, 0);
+    for (const Affinity& pair : pairs_) ++offsets[Index(pair.low) + 1];
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    std::vector<Affinity> sorted(pairs_.size());
+    std::vector<std::size_t> next(offsets.begin(), offsets.end() - 1);
+    for (const Affinity& pair : pairs_) sorted[next[Index(pair.low)]++] = pair;
+    pairs_.clear();
+    for (std::size_t low = 0; low < Index(count_); ++low) {
+      const auto first = sorted.begin() + static_cast<std::ptrdiff_t>(offsets[low]);
+      const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(offsets[low + 1]);
+      std::sort(first, last, [](const Affinity& a, const Affinity& b) {
+        return a.high != b.high ? a.high < b.high : a.strength > b.strength;
+      });
+      for (auto pair = first; pair != last; ++pair) {
+        if (pair != first && pair->high == pairs_.back().high) {
+          pairs_.back().strength += pair->strength;
+        } else {
+          pairs_.push_back(*pair);
+        }
+      }
+    }
+  }
+
+  // Returns the new number of each old cluster, -1 for those that there are no more.
+  std::vector<std::int32_t> Renumber() {
     std::vector<std::int32_t> number(cluster_.size(), -1);
     count_ = 0;
     for (const std::int32_t group : costed_.topological_order) {
@@ -118,13 +157,14 @@ class Clustering {
     work_.assign(Index(count_), 0.0);
     for (std::int32_t group = 0; group < costed_.num_groups; ++group)
       work_[Index(cluster_[Index(group)])] += costed_.fastest_seconds[Index(group)];
+    return number;
   }
 
   const CostedGraph& costed_;
-  const MeanTransfer transfer_;
   std::vector<std::int32_t> cluster_;  // by group
   int count_ = 0;
-  std::vector<double> work_;  // by cluster, each group on its fastest device
+  std::vector<double> work_;     // by cluster, each group on its fastest device
+  std::vector<Affinity> pairs_;  // of clusters with an edge between them
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "millrace/errors/errors.h"
@@ -175,18 +176,35 @@ idx_t Scaled(double value, double scale) { return static_cast<idx_t>(std::llroun
 MetisGraph MakeMetisGraph(const CostedGraph& costed, const Bound& bound, idx_t parts) {
   const std::size_t vertices = bound.groups.size();
   const MeanTransfer transfer = MeanTransferOf(costed.topology);
-  std::vector<std::map<int, double>> edges(vertices);
   double total_edges = 0;
-  for (int group = 0; group < costed.num_groups; ++group) {
-    const int reader = bound.vertex_of[static_cast<std::size_t>(group)];
-    for (const GroupEdge& edge : costed.Predecessors(group)) {
-      const int producer = bound.vertex_of[static_cast<std::size_t>(edge.group)];
-      if (producer == reader) continue;
-      const double seconds = transfer.Seconds(edge.bytes);
-      edges[static_cast<std::size_t>(reader)][producer] += seconds;
-      edges[static_cast<std::size_t>(producer)][reader] += seconds;
-      total_edges += seconds;
+  // One vertex's edges at a time: of a large graph all together are millions.
+  std::vector<std::pair<int, double>> edges;
+  const auto gather = [&](std::size_t vertex) {
+    edges.clear();
+    for (const int group : bound.groups[vertex]) {
+      for (const std::span<const GroupEdge> side : {costed.Predecessors(group), costed.Successors(group)}) {
+        for (const GroupEdge& edge : side) {
+          const int other = bound.vertex_of[static_cast<std::size_t>(edge.group)];
+          if (other != static_cast<int>(vertex)) edges.emplace_back(other, transfer.Seconds(edge.bytes));
+        }
+      }
     }
+    std::sort(edges.begin(), edges.end());
+    std::size_t kept = 0;
+    for (const auto& [other, seconds] : edges) {
+      if (kept > 0 && edges[kept - 1].first == other) {
+        edges[kept - 1].second += seconds;
+      } else {
+        edges[kept++] = {other, seconds};
+      }
+    }
+    edges.resize(kept);
+  };
+  std::size_t joined = 0;
+  for (std::size_t vertex = 0; vertex < vertices; ++vertex) {
+    gather(vertex);
+    joined += edges.size();
+    for (const auto& [other, seconds] : edges) total_edges += seconds / 2;  // each is met from both ends
   }
   double total_work = 0;
   for (const double seconds : costed.fastest_seconds) total_work += seconds;
@@ -198,11 +216,14 @@ MetisGraph MakeMetisGraph(const CostedGraph& costed, const Bound& bound, idx_t p
   const auto most = std::max(least, static_cast<idx_t>(kMetisTotal / (2.0 * parts)));
   MetisGraph made;
   made.offsets.push_back(0);
+  made.neighbours.reserve(joined);
+  made.edge_weights.reserve(joined);
   for (std::size_t vertex = 0; vertex < vertices; ++vertex) {
     double work = 0;
     for (const int group : bound.groups[vertex]) work += costed.fastest_seconds[static_cast<std::size_t>(group)];
     made.vertex_weights.push_back(std::clamp(Scaled(work, work_scale), least, most));
-    for (const auto& [other, seconds] : edges[vertex]) {
+    gather(vertex);
+    for (const auto& [other, seconds] : edges) {
       made.neighbours.push_back(other);
       made.edge_weights.push_back(std::max<idx_t>(1, Scaled(seconds, edge_scale)));  // METIS wants at least 1
     }

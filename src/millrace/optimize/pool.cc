@@ -23,6 +23,9 @@ constexpr std::int64_t kMostOwnKept = 16;
 // A planner that took this many times as long as expected was held up by something else.
 constexpr double kMostSlowness = 20;
 
+// On dense graphs some take less than it, but others do not.
+constexpr double kLeastSlowness = 0.2;
+
 // Of a pool's time, what planners that draw nothing may take together.
 constexpr double kFixedShare = 0.4;
 
@@ -102,8 +105,8 @@ class PoolMaker {
   // Half of the time, at most, goes into pricing ways of fusing.
   bool AnotherFusionFits() const { return !options_.seconds || 2 * longest_costing_ < deadline_.Left() / 2; }
 
-  std::int64_t Visits(const Task& task) const {
-    return pool_.fusions[static_cast<std::size_t>(std::max(0, task.fusion))].costed.Visits();
+  const PoolFusion& FusionOf(const Task& task) const {
+    return pool_.fusions[static_cast<std::size_t>(std::max(0, task.fusion))];
   }
 
   void ListTasks() {
@@ -119,16 +122,20 @@ class PoolMaker {
       if (a.fixed() != b.fixed()) return a.fixed();
       return !a.fixed() && a.planner->traits().pool_share > b.planner->traits().pool_share;
     });
-    const auto too_large = [this](const Task& task) { return Visits(task) > task.planner->traits().most_pool_visits; };
+    const auto too_large = [this](const Task& task) {
+      return FusionOf(task).costed.Visits() > task.planner->traits().most_pool_visits;
+    };
     if (!std::all_of(tasks_.begin(), tasks_.end(), too_large)) std::erase_if(tasks_, too_large);
   }
 
   double ExpectedSeconds(const Task& task) const {
-    return task.planner->traits().seconds_per_visit * static_cast<double>(Visits(task)) * model_.topology().num_devices;
+    const CostedGraph& costed = FusionOf(task).costed;
+    const double cells = static_cast<double>(costed.num_groups) * costed.num_devices;
+    return task.planner->traits().seconds_per_visit * (cells + static_cast<double>(costed.predecessors.size()));
   }
 
   // How many times as long as expected planners take here.
-  double Slowness() const { return expected_ > 0 ? std::clamp(taken_ / expected_, 1.0, kMostSlowness) : 1; }
+  double Slowness() const { return expected_ > 0 ? std::clamp(taken_ / expected_, kLeastSlowness, kMostSlowness) : 1; }
 
   // What the task may take; nothing where time is not limited, less than 0 where it is not to begin.
   std::optional<double> SecondsFor(std::size_t t) const {

@@ -33,7 +33,8 @@ struct PlannerTraits {
   // Groups and edges of the largest problem it is worth asking in a pool.
   std::int64_t most_pool_visits = std::numeric_limits<std::int64_t>::max();
   // About what it takes to offer its first plan, which no time limit cuts short, on the machine of
-  // docs/results/search.md: per group or edge of the problem, times the devices. Callers scale it by what they see.
+  // docs/results/search.md: for each edge of the problem, and for each group on each device. Callers scale it by what
+  // they see.
   double seconds_per_visit = 3e-7;
   // Of time that a pool shares out among planners that draw or search; those with larger shares are asked earlier.
   double pool_share = 1;

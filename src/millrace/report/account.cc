@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -30,7 +29,7 @@ double Weight(const Op& op) {
 
 // A device's stretch without work is told by what the group behind it waited for.
 std::vector<UnitTime> UnitTimes(const PlanAccount& account) {
-  const Topology& topology = account.costed.topology;
+  const Topology& topology = account.costed->topology;
   const Plan& plan = account.candidate->plan;
   const TracedTimeline& traced = account.explanation.traced;
   std::vector<UnitTime> units(static_cast<std::size_t>(topology.num_units));
@@ -78,11 +77,11 @@ std::vector<double> ReceivedBytes(const CostedGraph& costed, const std::vector<i
 
 void CountTypes(const ComputationGraph& graph, PlanAccount& account) {
   std::map<std::string, TypeShare> types;
-  for (std::size_t group = 0; group < account.costed.groups.size(); ++group) {
-    const std::string type = TypesOf(graph, account.costed.groups[group]);
+  for (std::size_t group = 0; group < account.costed->groups.size(); ++group) {
+    const std::string type = TypesOf(graph, account.costed->groups[group]);
     TypeShare& share = types[type];
     share.type = type;
-    if (share.groups == 0) share.main = MainTypeOf(graph, account.costed.groups[group]);
+    if (share.groups == 0) share.main = MainTypeOf(graph, account.costed->groups[group]);
     ++share.groups;
     share.seconds += account.timeline.finish[group] - account.timeline.start[group];
   }
@@ -96,19 +95,24 @@ void CountTypes(const ComputationGraph& graph, PlanAccount& account) {
 void CountTimes(const ComputationGraph& graph, PlanAccount& account) {
   const Plan& plan = account.candidate->plan;
   account.units = UnitTimes(account);
-  account.device_groups.assign(static_cast<std::size_t>(account.costed.num_devices), 0);
-  account.device_busy.assign(static_cast<std::size_t>(account.costed.num_devices), 0.0);
+  account.device_groups.assign(static_cast<std::size_t>(account.costed->num_devices), 0);
+  account.device_busy.assign(static_cast<std::size_t>(account.costed->num_devices), 0.0);
   for (std::size_t group = 0; group < plan.placement.size(); ++group) {
     const auto device = static_cast<std::size_t>(plan.placement[group]);
     ++account.device_groups[device];
     account.device_busy[device] += account.timeline.finish[group] - account.timeline.start[group];
   }
   CountTypes(graph, account);
-  account.memory = MemoryOverTime(account.costed, {plan.placement, plan.sequence}, account.timeline);
+  account.memory = MemoryOverTime(*account.costed, {plan.placement, plan.sequence}, account.timeline);
+}
+
+std::shared_ptr<const CostedGraph> Priced(const ComputationGraph& graph, const Machine& machine,
+                                          const FusionGroups& groups, Proxy proxy) {
+  return std::make_shared<const CostedGraph>(MakeCostedGraph(*MakeAnalyticCostModel(graph, machine, proxy), groups));
 }
 
 PlanAccount AccountOfPriced(std::string name, const Candidate& candidate, const ComputationGraph& graph,
-                            CostedGraph costed, Proxy proxy) {
+                            std::shared_ptr<const CostedGraph> costed, Proxy proxy) {
   PlanAccount account;
   account.name = std::move(name);
   account.shown = proxy == Proxy::kContended ? "predicted, with shared links" : "predicted";
@@ -116,38 +120,38 @@ PlanAccount AccountOfPriced(std::string name, const Candidate& candidate, const 
   account.proxy = proxy;
   account.costed = std::move(costed);
   const Assignment assignment{candidate.plan.placement, candidate.plan.sequence};
-  account.explanation = Explain(account.costed, assignment);
+  account.explanation = Explain(*account.costed, assignment);
   account.timeline = account.explanation.traced.timeline;
-  account.received_bytes = ReceivedBytes(account.costed, assignment.placement);
+  account.received_bytes = ReceivedBytes(*account.costed, assignment.placement);
   CountTimes(graph, account);
-  account.lower_bound_seconds = LowerBound(account.costed);
-  account.peak_memory = PeakMemory(account.costed, assignment, account.timeline);
+  account.lower_bound_seconds = LowerBound(*account.costed);
+  account.peak_memory = PeakMemory(*account.costed, assignment, account.timeline);
   return account;
 }
 
-// Groups are priced once for all plans that have them: of a large graph that takes longer than a copy.
+// Groups are priced once for all plans that have them: of a large graph that takes seconds.
 class PricedGroups {
  public:
   explicit PricedGroups(const OptimizeResult& result) : result_(result) {}
 
-  const CostedGraph& Of(const FusionGroups& groups, Proxy proxy) {
-    for (const CostedGraph& known : priced_) {
-      if (known.topology.proxy == proxy && known.groups == groups) return known;
+  std::shared_ptr<const CostedGraph> Of(const FusionGroups& groups, Proxy proxy) {
+    for (const auto& known : priced_) {
+      if (known->topology.proxy == proxy && known->groups == groups) return known;
     }
-    return priced_.emplace_back(MakeCostedGraph(*MakeAnalyticCostModel(result_.graph, result_.machine, proxy), groups));
+    return priced_.emplace_back(Priced(result_.graph, result_.machine, groups, proxy));
   }
 
  private:
   const OptimizeResult& result_;
-  std::deque<CostedGraph> priced_;
+  std::vector<std::shared_ptr<const CostedGraph>> priced_;
 };
 
 }  // namespace
 
 PlanAccount AccountOf(std::string name, const Candidate& candidate, const ComputationGraph& graph,
                       const Machine& machine, Proxy proxy) {
-  return AccountOfPriced(std::move(name), candidate, graph,
-                         MakeCostedGraph(*MakeAnalyticCostModel(graph, machine, proxy), candidate.plan.groups), proxy);
+  return AccountOfPriced(std::move(name), candidate, graph, Priced(graph, machine, candidate.plan.groups, proxy),
+                         proxy);
 }
 
 PlanAccount AsMeasured(const ComputationGraph& graph, const PlanAccount& predicted, const Timeline& measured) {
@@ -169,9 +173,9 @@ std::vector<PlanAccount> AccountsOf(const OptimizeResult& result) {
     account.of_target = of_target;
     if (of_target) account.shown = "on the target";
     if (account.proxy != result.proxy) {
-      const CostedGraph& costed = priced.Of(candidate.plan.groups, result.proxy);
+      const auto costed = priced.Of(candidate.plan.groups, result.proxy);
       const Assignment assignment{candidate.plan.placement, candidate.plan.sequence};
-      account.peak_memory = PeakMemory(costed, assignment, MakeTimeline(costed, assignment));
+      account.peak_memory = PeakMemory(*costed, assignment, MakeTimeline(*costed, assignment));
     }
     return account;
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,12 @@ struct PlanAccount {
   std::string name;   // "best", or the baseline's
   std::string shown;  // what the timeline is of: "predicted", "measured"
   const Candidate* candidate = nullptr;
-  Proxy proxy = Proxy::kLinear;  // what the plan is explained by
-  bool of_target = false;        // the target goes by the same
-  CostedGraph costed;
-  PlanExplanation explanation;  // no path, reasons and transfers of a measured timeline
-  Timeline timeline;            // the proxy's, or as measured
-  std::vector<UnitTime> units;  // by unit (Topology's numbering)
+  Proxy proxy = Proxy::kLinear;               // what the plan is explained by
+  bool of_target = false;                     // the target goes by the same
+  std::shared_ptr<const CostedGraph> costed;  // its groups, priced; accounts of the same groups share it
+  PlanExplanation explanation;                // no path, reasons and transfers of a measured timeline
+  Timeline timeline;                          // the proxy's, or as measured
+  std::vector<UnitTime> units;                // by unit (Topology's numbering)
   std::vector<int> device_groups;
   std::vector<double> device_busy;
   std::vector<double> received_bytes;  // by memory: tensors that come from others

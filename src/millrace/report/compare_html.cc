@@ -63,7 +63,7 @@ class ComparePage {
       html += TableRow({HtmlText(name)}, {value(accounts_[0]), value(accounts_[1])});
     };
     row("takes", [](const PlanAccount& account) { return ReadableSeconds(account.timeline.makespan); });
-    row("groups", [](const PlanAccount& account) { return std::to_string(account.costed.num_groups); });
+    row("groups", [](const PlanAccount& account) { return std::to_string(account.costed->num_groups); });
     row("critical path: computing", [](const PlanAccount& account) {
       const std::vector<double>& busy = account.explanation.path_busy;
       return ReadableSeconds(std::accumulate(busy.begin(), busy.end(), 0.0));

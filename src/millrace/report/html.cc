@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
-#include "millrace/report/account.h"
 #include "millrace/report/html_text.h"
 #include "millrace/report/page.h"
 #include "millrace/report/readable.h"
@@ -34,7 +34,8 @@ std::string MeasuredOrFailure(const Candidate& candidate) {
 
 class Page {
  public:
-  explicit Page(const OptimizeResult& result) : result_(result), accounts_(AccountsOf(result)), colours_(accounts_) {}
+  Page(const OptimizeResult& result, std::vector<PlanAccount> accounts)
+      : result_(result), accounts_(std::move(accounts)), colours_(accounts_) {}
 
   std::string Write() {
     const std::string title = result_.graph.name().empty() ? "plan" : result_.graph.name();
@@ -306,6 +307,10 @@ class Page {
 
 }  // namespace
 
-std::string ReportHtml(const OptimizeResult& result) { return Page(result).Write(); }
+std::string ReportHtml(const OptimizeResult& result) { return ReportHtml(result, AccountsOf(result)); }
+
+std::string ReportHtml(const OptimizeResult& result, std::vector<PlanAccount> accounts) {
+  return Page(result, std::move(accounts)).Write();
+}
 
 }  // namespace millrace

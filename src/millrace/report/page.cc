@@ -48,7 +48,7 @@ std::string AccountTitle(const PlanAccount& account) {
 }
 
 std::string UnitsHtml(const Machine& machine, const PlanAccount& account, double longest) {
-  const std::vector<std::string> names = UnitNames(machine, account.costed.topology);
+  const std::vector<std::string> names = UnitNames(machine, account.costed->topology);
   const double makespan = account.timeline.makespan;
   std::string html = "<h3>" + AccountTitle(account) + "</h3>";
   for (std::size_t unit = 0; unit < names.size(); ++unit)
@@ -69,7 +69,7 @@ std::string UnitsHtml(const Machine& machine, const PlanAccount& account, double
 }
 
 std::string PlacedHtml(const Machine& machine, const PlanAccount& account) {
-  const Topology& topology = account.costed.topology;
+  const Topology& topology = account.costed->topology;
   std::string html = TableBegin(account.name + ": what is on which device", {"device", "kind"},
                                 {"groups", "busy", "of the time", "received", "peak memory", "memory size"});
   for (std::size_t d = 0; d < machine.devices.size(); ++d) {

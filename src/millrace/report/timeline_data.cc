@@ -119,7 +119,7 @@ class PlanData {
   std::int64_t Ticks(double seconds) const { return std::llround(seconds / tick_); }
 
   DataJson Lanes() const {
-    std::vector<std::vector<int>> rows(static_cast<std::size_t>(account_.costed.num_devices));
+    std::vector<std::vector<int>> rows(static_cast<std::size_t>(account_.costed->num_devices));
     for (const int group : plan_.sequence)
       rows[static_cast<std::size_t>(plan_.placement[static_cast<std::size_t>(group)])].push_back(group);
     const bool measured = account_.explanation.traced.reasons.empty();
@@ -140,7 +140,7 @@ class PlanData {
           lengths.push_back(length);
           time += static_cast<double>(length) * tick_;
         } else {
-          time += account_.costed.Seconds(group, static_cast<int>(device));
+          time += account_.costed->Seconds(group, static_cast<int>(device));
           whys.push_back(Why(group, before));
         }
         before = group;
@@ -273,7 +273,7 @@ std::vector<DataPart> TimelineData(const ComputationGraph& graph, const Machine&
   std::vector<DataPart> parts{{"base", Dumped(BaseJson(graph, machine, accounts, colours, longest_name))}};
   std::vector<const CostedGraph*> groupings;
   for (std::size_t i = 0; i < accounts.size(); ++i) {
-    const CostedGraph& costed = accounts[i].costed;
+    const CostedGraph& costed = *accounts[i].costed;
     const auto same = std::find_if(groupings.begin(), groupings.end(),
                                    [&costed](const CostedGraph* other) { return other->groups == costed.groups; });
     const auto grouping = static_cast<std::size_t>(same - groupings.begin());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
-#include <vector>
 
 #include "millrace/report/account.h"
 
@@ -12,6 +12,6 @@ namespace millrace {
 // One process per account, one thread per unit, one slice per group and unit; microseconds. A group on a gang shows on
 // each of its units. Transfers that the account knows are asynchronous events; each memory has a counter of its bytes.
 // Source: "Trace Event Format" (Google, 2016).
-std::string TraceJson(const ComputationGraph& graph, const Machine& machine, const std::vector<PlanAccount>& accounts);
+std::string TraceJson(const ComputationGraph& graph, const Machine& machine, std::span<const PlanAccount> accounts);
 
 }  // namespace millrace

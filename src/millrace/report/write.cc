@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <span>
+#include <utility>
 
 #include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
@@ -33,9 +35,9 @@ void MakeFolder(const std::filesystem::path& folder) {
 
 double ExpectedWritingSeconds(const ComputationGraph& graph) {
   constexpr double kAlways = 0.1;
-  constexpr double kPerOp = 7e-5;
-  constexpr double kPerOpInFullTrace = 12e-5;
-  constexpr double kPerEdge = 4e-6;  // pricing the groups anew
+  constexpr double kPerOp = 5e-5;
+  constexpr double kPerOpInFullTrace = 10e-5;
+  constexpr double kPerEdge = 1.5e-6;  // pricing the groups anew
   const double ops = graph.num_ops();
   const double in_trace = std::min(ops, static_cast<double>(kGroupsInFullTrace));
   const double edges = static_cast<double>(VisitsOfAPass(graph)) - ops;
@@ -72,9 +74,10 @@ void WriteReport(const OptimizeResult& result, const std::string& folder) {
     WriteFileAtomically((base / name).string(), content);
   };
   std::vector<PlanAccount> accounts = AccountsOf(result);
-  if (result.best.plan.groups.size() > kGroupsInFullTrace) accounts.resize(1);
-  write("timeline.trace.json", TraceJson(result.graph, result.machine, accounts));
-  write("report.html", ReportHtml(result));
+  const bool all = result.best.plan.groups.size() <= kGroupsInFullTrace;
+  const std::size_t traced = all ? accounts.size() : 1;
+  write("timeline.trace.json", TraceJson(result.graph, result.machine, std::span(accounts).first(traced)));
+  write("report.html", ReportHtml(result, std::move(accounts)));
 }
 
 }  // namespace millrace

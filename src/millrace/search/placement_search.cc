@@ -2,6 +2,7 @@
 #include "millrace/search/placement_search.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -39,7 +40,6 @@ class PlacementSearch {
         memory_(costed) {
     ranks_ = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
     members_ = ColocationMembers(costed);
-    levels_ = MakeClusterLevels(costed, kFewestClusters);
   }
 
   std::optional<FoundPlacement> Run() {
@@ -47,6 +47,7 @@ class PlacementSearch {
     if (best_.makespan == kOverfull) return std::nullopt;
     placement_ = best_.assignment.placement;
     double now = best_.makespan;
+    if (Progress() < 1) levels_ = MakeClusterLevels(costed_, kFewestClusters);
     while (costed_.num_devices > 1 && costed_.num_groups > 0 && Progress() < 1) {
       StopIfInterrupted();
       Move();
@@ -78,17 +79,26 @@ class PlacementSearch {
   }
 
   void Begin() {
-    std::vector<PlacementStart> starts = options_.starts;
-    for (std::vector<int>& placement : std::vector<std::vector<int>>{
-             ScheduleSequential(costed_).assignment.placement, PlaceByLayers(costed_), PlaceByPartition(costed_),
-             ScheduleHeft(costed_, PartialSchedule::Gaps::kFill).assignment.placement}) {
-      starts.push_back({std::move(placement), {}});
-    }
-    if (!options_.keep_order) starts.push_back({PlaceUntilFull(costed_), {}});
     best_.makespan = kOverfull;
-    for (const PlacementStart& start : starts) {
+    std::vector<PlacementStart> starts;
+    for (const PlacementStart& start : options_.starts) {
       if (NoMoreStarts()) return;
       Try(start);
+      starts.push_back(start);
+    }
+    // Of a large graph some take longer than there is time.
+    constexpr std::array<std::vector<int> (*)(const CostedGraph&), 5> kPlaces = {
+        [](const CostedGraph& costed) { return ScheduleSequential(costed).assignment.placement; }, PlaceByLayers,
+        PlaceByPartition,
+        [](const CostedGraph& costed) {
+          return ScheduleHeft(costed, PartialSchedule::Gaps::kFill).assignment.placement;
+        },
+        PlaceUntilFull};
+    for (const auto place : kPlaces) {
+      if (NoMoreStarts()) return;
+      if (options_.keep_order && place == kPlaces.back()) break;
+      starts.push_back({place(costed_), {}});
+      Try(starts.back());
     }
     if (options_.keep_order || options_.judge == PlacementJudge::kGreedy) return;
     for (const PlacementStart& start : starts) {

@@ -3,22 +3,26 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "millrace/graph/index.h"
 #include "millrace/simulate/joint_arrival.h"
-#include "millrace/simulate/reversed.h"
 
 namespace millrace {
 namespace {
 
 constexpr double kUnreached = std::numeric_limits<double>::infinity();
 
-// The heads of all groups; those of the reversed graph are the tails.
+// Which way the edges are followed.
+enum class Way { kOn, kBack };
+
+// The heads of all groups, or the tails: these are the heads of the reversed graph.
 class Heads {
  public:
-  Heads(const CostedGraph& costed, const ApartGroups& apart)
+  Heads(const CostedGraph& costed, Way way, const ApartGroups& apart)
       : costed_(costed),
         apart_(apart),
+        back_(way == Way::kBack),
         uniform_(LinksAlike(costed.topology)),
         head_(Index(costed.num_groups) * Index(costed.num_devices), kUnreached),
         first_(Index(costed.num_groups)) {
@@ -26,12 +30,12 @@ class Heads {
   }
 
   std::vector<double> Run() {
-    for (const std::int32_t group : costed_.topological_order) {
+    VisitInOrder([this](std::int32_t group) {
       for (int device = 0; device < costed_.num_devices; ++device) {
         if (costed_.Seconds(group, device) != kUnreached) head_[At(group, device)] = HeadOf(group, device);
       }
       if (uniform_) RankFinishes(group);
-    }
+    });
     return std::move(head_);
   }
 
@@ -40,9 +44,28 @@ class Heads {
 
   std::size_t At(int group, int device) const { return Index(group) * Index(costed_.num_devices) + Index(device); }
 
+  // Whatever is before a group comes before it.
+  template <typename Visit>
+  void VisitInOrder(const Visit& visit) const {
+    const std::vector<std::int32_t>& order = costed_.topological_order;
+    if (back_) {
+      std::for_each(order.rbegin(), order.rend(), visit);
+    } else {
+      std::for_each(order.begin(), order.end(), visit);
+    }
+  }
+
+  std::span<const GroupEdge> Before(int group) const {
+    return back_ ? costed_.Successors(group) : costed_.Predecessors(group);
+  }
+
+  double Transfer(double bytes, int from, int to) const {
+    return back_ ? costed_.TransferSeconds(bytes, to, from) : costed_.TransferSeconds(bytes, from, to);
+  }
+
   double HeadOf(int group, int device) {
     joint_.Clear();
-    for (const GroupEdge& edge : costed_.Predecessors(group)) {
+    for (const GroupEdge& edge : Before(group)) {
       const bool tied = costed_.colocation[Index(group)] >= 0 &&
                         costed_.colocation[Index(group)] == costed_.colocation[Index(edge.group)];
       joint_.Add({head_[At(edge.group, device)],
@@ -59,20 +82,20 @@ class Heads {
   void FindAncestors() {
     ancestors_.resize(Index(costed_.num_groups));
     std::vector<char> is_ancestor(ancestors_.size());
-    for (const std::int32_t group : costed_.topological_order) {
+    VisitInOrder([&](std::int32_t group) {
       std::fill(is_ancestor.begin(), is_ancestor.end(), 0);
       // All of them pass through here, colocated or not; only the colocated ones are kept.
       Mark(group, is_ancestor);
-      if (costed_.colocation[Index(group)] < 0) continue;
+      if (costed_.colocation[Index(group)] < 0) return;
       for (int other = 0; other < costed_.num_groups; ++other) {
         if (is_ancestor[Index(other)] != 0 && costed_.colocation[Index(other)] == costed_.colocation[Index(group)])
           ancestors_[Index(group)].push_back(other);
       }
-    }
+    });
   }
 
   void Mark(int group, std::vector<char>& is_ancestor) {
-    for (const GroupEdge& edge : costed_.Predecessors(group)) {
+    for (const GroupEdge& edge : Before(group)) {
       if (is_ancestor[Index(edge.group)] != 0) continue;
       is_ancestor[Index(edge.group)] = 1;
       Mark(edge.group, is_ancestor);
@@ -94,13 +117,13 @@ class Heads {
   double RemoteArrival(const GroupEdge& edge, int to) const {
     if (costed_.num_devices == 1) return kUnreached;
     if (uniform_) {
-      return first_[Index(edge.group)].Elsewhere(to) + costed_.TransferSeconds(edge.bytes, 0, 1);
+      return first_[Index(edge.group)].Elsewhere(to) + Transfer(edge.bytes, 0, 1);
     }
     double arrival = kUnreached;
     for (int from = 0; from < costed_.num_devices; ++from) {
       if (from != to)
-        arrival = std::min(arrival, head_[At(edge.group, from)] + costed_.Seconds(edge.group, from) +
-                                        costed_.TransferSeconds(edge.bytes, from, to));
+        arrival = std::min(
+            arrival, head_[At(edge.group, from)] + costed_.Seconds(edge.group, from) + Transfer(edge.bytes, from, to));
     }
     return arrival;
   }
@@ -112,6 +135,7 @@ class Heads {
 
   const CostedGraph& costed_;
   const ApartGroups& apart_;
+  bool back_;
   bool uniform_;
   std::vector<double> head_;
   std::vector<EarliestFinishes> first_;  // by group, where all transfers cost the same
@@ -136,8 +160,8 @@ bool LinksAlike(const Topology& topology) {
 
 PathBounds MakePathBounds(const CostedGraph& costed, const ApartGroups& apart) {
   PathBounds bounds;
-  bounds.head = Heads(costed, apart).Run();
-  bounds.tail = Heads(Reversed(costed), apart).Run();
+  bounds.head = Heads(costed, Way::kOn, apart).Run();
+  bounds.tail = Heads(costed, Way::kBack, apart).Run();
   const auto devices = Index(costed.num_devices);
   for (std::size_t group = 0; group < Index(costed.num_groups); ++group) {
     double least = kUnreached;

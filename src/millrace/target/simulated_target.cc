@@ -225,8 +225,7 @@ class SimulatedTarget final : public Target {
   bool keeps_bounds() const override { return keeps_bounds_; }
 
   std::unique_ptr<LoadedPlan> Load(const Plan& plan) override {
-    CostedGraph costed = MakeCostedGraph(*truth_, plan.groups);
-    costed.topology.proxy = contention_ ? Proxy::kContended : Proxy::kLinear;
+    const CostedGraph& costed = Priced(plan.groups);
     const Assignment assignment{plan.placement, plan.sequence};
     Timeline timeline = greedy_ ? GreedyTimeline(costed, assignment) : MakeTimeline(costed, assignment);
     if (simgrid_ && std::isfinite(timeline.makespan)) timeline = SimGridTimeline(costed, assignment);
@@ -236,6 +235,16 @@ class SimulatedTarget final : public Target {
   }
 
  private:
+  // Plans come one after the other, mostly of the same groups. Pricing a large graph takes seconds.
+  const CostedGraph& Priced(const FusionGroups& groups) {
+    if (!priced_ || priced_->groups != groups) {
+      priced_.reset();
+      priced_.emplace(MakeCostedGraph(*truth_, groups));
+      priced_->topology.proxy = contention_ ? Proxy::kContended : Proxy::kLinear;
+    }
+    return *priced_;
+  }
+
   static Timeline SimGridTimeline(const CostedGraph& costed, const Assignment& assignment) {
     try {
       return FlowTimeline(costed, assignment);
@@ -249,6 +258,7 @@ class SimulatedTarget final : public Target {
   std::string name_;
   std::unique_ptr<CostModel> proxy_;  // where the context has none
   std::unique_ptr<CostModel> truth_;
+  std::optional<CostedGraph> priced_;  // the last plan's groups
   bool contention_ = false;
   bool greedy_ = false;
   bool simgrid_ = false;
