@@ -137,7 +137,7 @@ Row SlowPlace(const Weights& weights, const GraphFeatures& graph, const StateFea
 Observation CompletionsOf(const State& state, int group, const Observation& devices, double temperature) {
   Observation completions;
   completions.choices = devices.choices;
-  Completions(state.environment()).Append(state, group, devices.choices, completions.features);
+  Completions(state.environment(), temperature).Append(state, group, devices.choices, completions.features);
   for (const float value : completions.features)
     completions.priors.push_back(static_cast<float>(value * state.environment().num_groups() / temperature));
   return completions;

@@ -41,7 +41,7 @@ void ExpectAgreement(Backward backward) {
     std::vector<std::vector<Action>> actions;
     actions.reserve(trajectories.size());
     for (const Trajectory& trajectory : trajectories) actions.push_back(trajectory.actions);
-    const StateSteps states = RecordStates(environment, actions, backward == Backward::kLearned);
+    const StateSteps states = RecordStates(environment, temperature, actions, backward == Backward::kLearned);
     const Predicted predicted =
         learner.Predict({{.graph = &graph, .temperature = temperature, .steps = &steps, .states = &states}}).at(0);
     ASSERT_EQ(predicted.groups.size(), steps.groups.steps());

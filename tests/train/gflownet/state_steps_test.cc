@@ -31,7 +31,7 @@ TEST(StateSteps, RecordsAStateOnceHoweverManyStepsAreMadeInIt) {
       }
       actions.push_back(trajectory.actions);
     }
-    const StateSteps steps = RecordStates(environment, actions);
+    const StateSteps steps = RecordStates(environment, 0.1, actions);
     EXPECT_EQ(static_cast<std::size_t>(steps.states), different.size());
     EXPECT_EQ(steps.placement.size(), different.size() * static_cast<std::size_t>(environment.num_groups()));
     const std::size_t made = actions.size() * static_cast<std::size_t>(environment.num_groups());

@@ -2,7 +2,9 @@
 #include "millrace/gflownet/policy/completions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace millrace {
 namespace {
@@ -56,29 +58,49 @@ Action NextAction(const State& state, int rule) {
 
 }  // namespace
 
-double Completions::Finish(int rule) {
-  finished_ = begun_;
-  while (!finished_.done()) finished_.Append(NextAction(finished_, rule));
-  return finished_.makespan();
+void Completions::FinishFrom(const State& begun) {
+  const int rules = kOneDevice + begun.environment().num_devices();
+  for (int rule = 0; rule < rules; ++rule) {
+    finished_ = begun;
+    while (!finished_.done()) finished_.Append(NextAction(finished_, rule));
+    makespans_.push_back(finished_.makespan());
+  }
 }
 
 void Completions::Append(const State& state, std::int32_t group, std::span<const std::int32_t> devices,
                          std::vector<float>& out) {
   const Environment& environment = state.environment();
-  const int rules = kOneDevice + environment.num_devices();
+  const double reference = environment.reference_makespan();
+  const double scale = environment.num_groups() / temperature_;
+  const int left = environment.num_groups() - state.steps() - 1;
   for (const std::int32_t device : devices) {
     begun_ = state;
     begun_.Append({group, device});
-    double best = std::numeric_limits<double>::infinity();
-    double sum = 0;
-    for (int rule = 0; rule < rules; ++rule) {
-      const double makespan = Finish(rule);
-      best = std::min(best, makespan);
-      sum += makespan;
+    makespans_.clear();
+    FinishFrom(begun_);
+    if (left > 1 && left <= kFewGroupsLeft) {
+      for (const std::int32_t next : begun_.ready()) {
+        for (std::int32_t on = 0; on < environment.num_devices(); ++on) {
+          if (!begun_.MayRun(next, on)) continue;
+          onward_ = begun_;
+          onward_.Append({next, on});
+          FinishFrom(onward_);
+        }
+      }
     }
-    const double reference = environment.reference_makespan();
-    out.push_back(best > 0 ? static_cast<float>(reference / best - 1) : 0.0f);
-    out.push_back(sum > 0 ? static_cast<float>(reference * rules / sum - 1) : 0.0f);
+    const double best = *std::min_element(makespans_.begin(), makespans_.end());
+    const double mean =
+        std::accumulate(makespans_.begin(), makespans_.end(), 0.0) / static_cast<double>(makespans_.size());
+    if (!(best > 0)) {  // nothing takes time
+      out.insert(out.end(), kCompletions, 0.0f);
+      continue;
+    }
+    const double most = reference / best - 1;
+    double rewards = 0;
+    for (const double makespan : makespans_) rewards += std::exp(scale * (reference / makespan - 1 - most));
+    out.push_back(static_cast<float>(most));
+    out.push_back(static_cast<float>(reference / mean - 1));
+    out.push_back(static_cast<float>(most + std::log(rewards / static_cast<double>(makespans_.size())) / scale));
   }
 }
 

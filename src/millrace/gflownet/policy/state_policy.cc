@@ -65,8 +65,9 @@ struct Network {
 
 // What is the same in every step.
 struct Known {
-  Known(std::shared_ptr<const Network> of, const Environment& environment, double temperature)
+  Known(std::shared_ptr<const Network> of, const Environment& environment, double reward_temperature)
       : network(std::move(of)),
+        temperature(reward_temperature),
         graph(MakeGraphFeatures(environment)),
         relations(GroupRelations(environment.costed())),
         condition(network->condition.Of(graph, temperature)),
@@ -86,6 +87,7 @@ struct Known {
   }
 
   std::shared_ptr<const Network> network;
+  double temperature;  // of the reward
   GraphFeatures graph;
   std::vector<Relation> relations;
   LaneArray condition;
@@ -101,7 +103,7 @@ class PreparedState final : public PreparedPolicy {
   PreparedState(std::shared_ptr<const Known> known, const Environment& environment)
       : known_(std::move(known)),
         environment_(environment),
-        completer_(environment),
+        completer_(environment, known_->temperature),
         pairs_(known_->graph, known_->relations),
         workspace_(known_->network->encoder, known_->graph.num_groups),
         rows_(Groups() * kWidth),

@@ -14,7 +14,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::array<double, kCompletions> kCompletionStartStrengths = {0.5, 0.1};
+constexpr std::array<double, kCompletions> kCompletionStartStrengths = {0.1, 0.1, 0.8};
 
 void AddLayer(NetworkLayout& layout, const std::string& layer, int heads) {
   layout.AddNorm(layer + ".norm.0", kWidth);

@@ -55,7 +55,7 @@ std::vector<Trajectory> SampleBatch(const Environment& environment, const Prepar
     std::vector<std::vector<Action>> actions;
     actions.reserve(trajectories.size());
     for (const Trajectory& trajectory : trajectories) actions.push_back(trajectory.actions);
-    batch.states = RecordStates(environment, actions, settings.removals);
+    batch.states = RecordStates(environment, temperature, actions, settings.removals);
   }
   return trajectories;
 }
@@ -79,7 +79,7 @@ void MakeDemonstrationBatch(const Environment& environment, const PreparedPolicy
   const SamplerOptions sampler = Sampler(environment.num_groups(), actions.size(), settings);
   Fill(environment, RescoreTrajectories(environment, policy, actions, sampler, random, &batch.steps),
        environment.num_groups(), temperature, sampler.recorded_share, settings.reward, batch);
-  if (settings.states) batch.states = RecordStates(environment, actions, settings.removals);
+  if (settings.states) batch.states = RecordStates(environment, temperature, actions, settings.removals);
   batch.demonstration = true;
 }
 

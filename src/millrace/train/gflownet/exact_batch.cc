@@ -53,7 +53,7 @@ void MakeExactBatch(const Environment& environment, const StateGraph& graph, dou
 
   batch.graph = MakeGraphFeatures(environment);
   batch.temperature = temperature;
-  batch.states = RecordStates(environment, actions);
+  batch.states = RecordStates(environment, temperature, actions);
   batch.states.taken_ready = batch.states.choice_ready;
   batch.states.taken_choice.resize(batch.states.choice_ready.size());
   std::iota(batch.states.taken_choice.begin(), batch.states.taken_choice.end(), std::int64_t{0});

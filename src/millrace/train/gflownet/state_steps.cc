@@ -104,15 +104,15 @@ void TakeBack(Action action, Recorded at, const Environment& environment, StateS
 
 }  // namespace
 
-StateSteps RecordStates(const Environment& environment, const std::vector<std::vector<Action>>& trajectories,
-                        bool removals) {
+StateSteps RecordStates(const Environment& environment, double temperature,
+                        const std::vector<std::vector<Action>>& trajectories, bool removals) {
   StateSteps out;
   const GraphFeatures graph = MakeGraphFeatures(environment);
   RecordGraph(environment, graph, out);
   State state(environment);
   StateFeatures features;
   Observation groups, devices;
-  Completions completions(environment);
+  Completions completions(environment, temperature);
   std::map<StateKey, Recorded> known;
   const auto visit = [&] {
     const auto [entry, first] =
