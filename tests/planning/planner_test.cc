@@ -110,9 +110,10 @@ INSTANTIATE_TEST_SUITE_P(Heuristics, EveryHeuristic, ::testing::ValuesIn(Heurist
 });
 
 TEST(AddHeuristics, AddsThemInTheOrderOfReports) {
-  EXPECT_THAT(HeuristicNames(), ::testing::ElementsAre("sequential", "random", "list", "heft", "heft-append",
-                                                       "weighted-heft", "cpop", "peft", "etf", "dls", "minmin",
-                                                       "maxmin", "randomised-list", "metis", "expert", "placements"));
+  EXPECT_THAT(HeuristicNames(),
+              ::testing::ElementsAre("sequential", "random", "list", "heft", "heft-append", "weighted-heft",
+                                     "forward-backward", "cpop", "peft", "etf", "dls", "minmin", "maxmin",
+                                     "randomised-list", "metis", "expert", "placements"));
 }
 
 TEST(MakeHeuristic, KnowsNoOtherNames) {

@@ -101,6 +101,16 @@ TEST_F(SimulatedTargets, ContentionIsTheContendedTimeline) {
   }
 }
 
+TEST_F(SimulatedTargets, TakeTheSameTimesWhateverGroupsWereLoadedBefore) {
+  const auto target = MakeTarget("sim:noise+contention", context_);
+  for (int round = 0; round < 2; ++round) {
+    for (const Plan& plan : plans_) {
+      EXPECT_EQ(target->Load(plan)->Run(), Seconds("sim:noise+contention", plan));
+      EXPECT_EQ(target->Load(plan)->Run(), Seconds("sim:noise+contention", plan));
+    }
+  }
+}
+
 TEST_F(SimulatedTargets, WorkWithoutACostModelOfTheirOwnAccord) {
   const double seconds = Seconds("sim:bandwidth", plans_[0]);
   context_.cost = nullptr;

@@ -9,9 +9,7 @@ PlannedAssignment ScheduleHeft(const CostedGraph& costed, PartialSchedule::Gaps 
   const std::vector<double> ranks = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
   for (const int group : ByDecreasingRank(costed, ranks)) {
     schedule.Consider(group);
-    schedule.Place(schedule.Choose(group, [&schedule, group](int device) {
-      return schedule.EarliestFinish(device) + schedule.RestOfColocation(group, device);
-    }));
+    schedule.Place(schedule.FirstToFinish(group));
   }
   return schedule.Finish();
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "millrace/errors/interrupt.h"
+#include "millrace/heuristics/forward_backward.h"
 #include "millrace/heuristics/gang_choice.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/ordered_placements.h"
@@ -149,9 +150,12 @@ void AddHeuristics(PlannerRegistry& registry) {
     registry.Add(OneAnswerEntry(entry));
     // In the order reports list them.
     if (entry.name == std::string_view("sequential")) registry.Add(RandomEntry());
-    if (entry.name == std::string_view("heft-append"))
+    if (entry.name == std::string_view("heft-append")) {
       registry.Add(
           {WeightedHeftTraits(), [](const PlannerTraits&, const PlannerSettings&) { return MakeWeightedHeft(); }});
+      registry.Add({ForwardBackwardTraits(),
+                    [](const PlannerTraits&, const PlannerSettings&) { return MakeForwardBackward(); }});
+    }
     if (entry.name == std::string_view("maxmin")) registry.Add(RandomisedListEntry());
   }
   registry.Add({OrderedPlacementsTraits(),

@@ -70,6 +70,12 @@ class PartialSchedule {
     return best >= 0 ? best : LeastOverfull(group);
   }
 
+  // The device where the considered group finishes first, the rest of its colocation counted: HEFT's choice.
+  int FirstToFinish(int group) const {
+    return Choose(group,
+                  [this, group](int device) { return EarliestFinish(device) + RestOfColocation(group, device); });
+  }
+
   // Places the considered group on the device at its earliest start.
   void Place(int device);
 

@@ -37,8 +37,8 @@ class Start final : public Planner {
 }  // namespace
 
 std::vector<std::string> StartHeuristicNames() {
-  return {"heft", "weighted-heft", "placements", "heft-append", "etf",  "peft",
-          "dls",  "cpop",          "minmin",     "maxmin",      "list", "sequential"};
+  return {"heft", "forward-backward", "weighted-heft", "placements", "heft-append", "etf", "peft", "dls",
+          "cpop", "minmin",           "maxmin",        "list",       "sequential"};
 }
 
 std::unique_ptr<Planner> MakeStart(std::stop_token stop) { return std::make_unique<Start>(std::move(stop)); }

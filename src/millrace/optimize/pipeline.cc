@@ -48,7 +48,8 @@ std::vector<std::string> GuessMethods(const PlannerRegistry& planners, const Opt
   std::erase_if(methods, [&planners](const std::string& name) { return planners.ChoosesFusion(name); });
   if (!methods.empty()) return methods;
   if (VisitsOfAPass(graph) > kMostVisits) return {"heft"};
-  return {"heft", "weighted-heft", "placements", planners.Offers("gflownet+search") ? "gflownet+search" : "anneal"};
+  return {"heft", "forward-backward", "weighted-heft", "placements",
+          planners.Offers("gflownet+search") ? "gflownet+search" : "anneal"};
 }
 
 // How much of a run each stage takes, about, where no time limit says so: its beginning and end.

@@ -42,6 +42,7 @@ TEST(WindowResampling, OffersAsManyValidPlansAsAskedForTheSameAtAnyNumberOfThrea
     Budget budget;
     budget.samples = 11;
     WindowResamplingOptions options;
+    options.rounds_a_side = 1;  // so that the reversed graph has its turns
     const std::vector<Assignment> offers = Offers(*Resampled(options), problem.costed, budget, Random(1));
     ASSERT_EQ(offers.size(), 11u);
     double least_drawn = simulator.Makespan(offers.front());
@@ -71,6 +72,26 @@ TEST(WindowResampling, OffersTheOtherPlannersPlansFirst) {
   const std::vector<Assignment> more = Offers(*Resampled(options, list()), problem.costed, budget, Random(1));
   EXPECT_EQ(more.size(), 5u);  // one plan of the list, four for windows
   EXPECT_EQ(more.front(), offers.front());
+}
+
+TEST(WindowResampling, DrawsOfTheReversedGraphWhereTheTimelineIsTheSameReadBackwards) {
+  Random random(8);
+  int different = 0;
+  for (int i = 0; i < 20; ++i) {
+    const EnvironmentProblem problem(random, {});
+    Budget budget;
+    budget.samples = 12;
+    WindowResamplingOptions both, one;
+    both.rounds_a_side = 1;
+    one.rounds_a_side = 1000;
+    different += Offers(*Resampled(both), problem.costed, budget, Random(1)) !=
+                 Offers(*Resampled(one), problem.costed, budget, Random(1));
+    CostedGraph contended = problem.costed;
+    contended.topology.proxy = Proxy::kContended;
+    EXPECT_EQ(Offers(*Resampled(both), contended, budget, Random(1)),
+              Offers(*Resampled(one), contended, budget, Random(1)));
+  }
+  EXPECT_GT(different, 10);
 }
 
 // Counts the steps that are drawn of a uniform policy.

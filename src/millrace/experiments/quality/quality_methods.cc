@@ -51,6 +51,7 @@ void AddSampler(const std::string& name, const std::string& other_weights, std::
 std::vector<Entry> Entries() {
   std::vector<Entry> entries = {
       {"heft", ""},
+      {"forward-backward", "forward-backward"},
       {"heuristics", ""},
       {"randomised-list", "randomised-list", Plans(kDraws)},
       {"brkga-1s", "brkga", Seconds(1), {"anneal-1s"}},

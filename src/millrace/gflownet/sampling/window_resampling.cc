@@ -13,6 +13,7 @@
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/simulate/memory_check.h"
+#include "millrace/simulate/reversed.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
@@ -56,11 +57,14 @@ class WindowResampling final : public Planner {
   // Offers so many plans, each for as many steps of the policy as a whole plan takes, spent on windows of the best one.
   void Improve(const CostedGraph& costed, std::int64_t plans, const Deadline& deadline, const Random& random,
                const Offer& offer, RatedAssignment& best) const {
-    const Environment environment(costed);
+    std::vector<std::unique_ptr<Side>> sides;
+    sides.push_back(std::make_unique<Side>(costed, options_.reward_temperatures.size()));
+    // The contended timeline is not the same read backwards.
+    if (costed.topology.proxy == Proxy::kLinear)
+      sides.push_back(std::make_unique<Side>(Reversed(costed), options_.reward_temperatures.size()));
     MemoryCheck memory(costed);
     const double ccr = CommunicationRatio(costed);
     const auto groups = static_cast<std::size_t>(costed.num_groups);
-    std::vector<std::unique_ptr<PreparedPolicy>> prepared(options_.reward_temperatures.size());
     SamplerOptions sampling{.threads = options_.threads};
     Random places = random.Fork(kPlaces);
     const Random anew = random.Fork(kAnew);
@@ -79,16 +83,20 @@ class WindowResampling final : public Planner {
         planned += windows.back().steps;
         (suffixes ? suffix_steps : window_steps) += static_cast<double>(windows.back().steps);
       }
-      const std::size_t level = static_cast<std::size_t>(round) % prepared.size();
+      const std::size_t level = static_cast<std::size_t>(round) % options_.reward_temperatures.size();
+      const bool back = round / options_.rounds_a_side % 2 == 1 && sides.size() > 1;
+      Side& side = *sides[back ? 1 : 0];
       // The policy is prepared when it is first used: on a large graph that costs as much as drawing some plans.
-      if (!prepared[level]) prepared[level] = policy_->Prepare(environment, options_.reward_temperatures[level]);
+      if (!side.prepared[level])
+        side.prepared[level] = policy_->Prepare(side.environment, options_.reward_temperatures[level]);
       sampling.softmax_temperature = options_.softmax_temperature.Of(static_cast<int>(length), ccr) *
                                      (options_.flatter.empty() ? 1 : options_.flatter[level]);
-      const Assignment opened = best.assignment;
+      const Assignment opened = back ? ReadBackwards(best.assignment) : best.assignment;
       std::vector<Trajectory> drawn =
-          RedrawWindows(environment, *prepared[level], opened, windows, sampling, anew, nullptr);
+          RedrawWindows(side.environment, *side.prepared[level], opened, windows, sampling, anew, nullptr);
       sampling.first += static_cast<std::int64_t>(windows.size());
       for (std::size_t i = 0; i < drawn.size(); ++i) {
+        if (back) drawn[i].assignment = ReadBackwards(std::move(drawn[i].assignment));
         // A plan that is as good takes the best one's place, too: many share a makespan, and some can be left for better.
         if (drawn[i].makespan <= best.makespan && memory.Fits(drawn[i].assignment)) {
           best = {drawn[i].assignment, drawn[i].makespan};
@@ -104,6 +112,19 @@ class WindowResampling final : public Planner {
       }
     }
     if (plans > 0 && !offered.assignment.sequence.empty()) offer(std::move(offered.assignment));  // time is up
+  }
+
+  // The graph or the reversed one: what is drawn early in one is drawn late, and knowing more, in the other.
+  struct Side {
+    Side(CostedGraph of, std::size_t levels) : costed(std::move(of)), environment(costed), prepared(levels) {}
+    const CostedGraph costed;
+    const Environment environment;
+    std::vector<std::unique_ptr<PreparedPolicy>> prepared;  // by reward temperature
+  };
+
+  static Assignment ReadBackwards(Assignment assignment) {
+    std::reverse(assignment.sequence.begin(), assignment.sequence.end());
+    return assignment;
   }
 
   static Window SuffixOf(std::size_t groups, Random& places) {

@@ -26,6 +26,7 @@ struct WindowResamplingOptions {
   WindowSizes windows;
   double suffix_share = 0.5;  // of the other steps: windows that reach to the plan's end, wherever they begin
   int round = 8;              // windows drawn of one best plan before another may take its place
+  int rounds_a_side = 16;     // on the graph, then as many on the reversed graph
   int threads = 1;
 };
 
