@@ -21,8 +21,8 @@ TEST(OrderedPlacements, OffersEveryPlacementByHandAndThatOfTheStartInEveryOrder)
     std::vector<Assignment> offers;
     MakeOrderedPlacements()->Propose(PlanningProblem(problem.costed).WithStart(start), {}, random,
                                      [&offers](ProposedPlan plan) { offers.push_back(std::move(plan.assignment)); });
-    EXPECT_EQ(offers.size(), 30u);
-    EXPECT_EQ(testing::Offers(*MakeOrderedPlacements(), problem.costed, {}, random).size(), 24u);
+    EXPECT_EQ(offers.size(), 35u);
+    EXPECT_EQ(testing::Offers(*MakeOrderedPlacements(), problem.costed, {}, random).size(), 28u);
     for (const std::vector<int>& placement : {PlaceByLayers(problem.costed), PlaceByPartition(problem.costed),
                                               PlaceUntilFull(problem.costed), start.placement}) {
       for (const OrderedPlacement& placed : PlacedInOrders(problem.costed, placement))

@@ -9,8 +9,11 @@
 #include <numeric>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/heuristics/placed_list.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/plan/verify.h"
+#include "millrace/simulate/timeline.h"
+#include "tests/reference/costed_problem.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/slow_simulator.h"
 
@@ -32,7 +35,7 @@ TEST(PlacedInOrders, GivesValidPlansOfThePlacementWithTheirProxyTimes) {
       continue;  // what must share a device can run nowhere
     }
     const std::vector<OrderedPlacement> placed = PlacedInOrders(costed, placement);
-    EXPECT_EQ(placed.size(), 6u);
+    EXPECT_EQ(placed.size(), 7u);
     double least = placed.front().planned.makespan;
     for (const OrderedPlacement& each : placed) {
       EXPECT_EQ(each.planned.assignment.placement, placement) << each.order;
@@ -44,6 +47,25 @@ TEST(PlacedInOrders, GivesValidPlansOfThePlacementWithTheirProxyTimes) {
     }
     EXPECT_EQ(BestOfOrders(costed, placement).makespan, least);
   }
+}
+
+TEST(OrderThereAndBack, KeepsThePlacementIsNeverSlowerAndOftenFaster) {
+  Random random(4);
+  int faster = 0;
+  for (int round = 0; round < 80; ++round) {
+    const testing::CostedProblem problem(random, {.most_ops = 60});
+    CostedGraph costed = problem.costed;
+    costed.topology.proxy = round % 2 == 0 ? Proxy::kContended : Proxy::kLinear;
+    const std::vector<int> placement = PlaceByPartition(costed);
+    const PlacedSchedule readiness = SchedulePlaced(costed, placement, {});
+    const double before = Simulator(costed).Makespan(readiness.assignment);
+    const PlannedAssignment ordered = OrderThereAndBack(costed, {readiness.assignment, before});
+    EXPECT_EQ(ordered.assignment.placement, placement);
+    EXPECT_LE(ordered.makespan, before);
+    EXPECT_EQ(ordered.makespan, Simulator(costed).Makespan(ordered.assignment));
+    faster += ordered.makespan < before * (1 - 1e-9) ? 1 : 0;
+  }
+  EXPECT_GT(faster, 15);
 }
 
 // Two chains of three from one source, listed one after the other: 0 -> 1 -> 2 -> 3, 0 -> 4 -> 5 -> 6.

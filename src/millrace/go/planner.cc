@@ -13,6 +13,7 @@
 #include "millrace/go/moves.h"
 #include "millrace/go/network.h"
 #include "millrace/go/sampler.h"
+#include "millrace/heuristics/placement_orders.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/network/model_file.h"
 #include "millrace/planning/deadline.h"
@@ -171,7 +172,20 @@ void GoPlanner::Propose(const PlanningProblem& asked, const Budget& budget, Rand
     best.Meet(decisions, plan);
     offer_plan(decisions, std::move(plan));
   });
-  if (moves) Mover(*decoder, *moves_, options_, deadline, random, offer_plan).Run(best, budget.samples);
+  if (!moves) return;
+  // A placement that was moved has the order of the one before it.
+  constexpr std::int64_t kMostVisits = 500'000;
+  Mover(*decoder, *moves_, options_, deadline, random, [&](const Decisions& decisions, DecodedPlan plan) {
+    const CostedGraph& costed = fusion_open ? *plan.costed : asked.costed();
+    const bool order = plan.fits && costed.Visits() <= kMostVisits;
+    PlannedAssignment ordered{plan.assignment, plan.makespan};
+    const std::shared_ptr<const CostedGraph> groups = plan.costed;
+    offer_plan(decisions, std::move(plan));
+    if (!order) return;
+    const double before = ordered.makespan;
+    ordered = OrderThereAndBack(costed, std::move(ordered));
+    if (ordered.makespan < before) offer({std::move(ordered.assignment), fusion_open ? groups : nullptr});
+  }).Run(best, budget.samples);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "millrace/heuristics/memory_saving_order.h"
 #include "millrace/heuristics/placed_list.h"
 #include "millrace/heuristics/upward_rank.h"
+#include "millrace/simulate/reversed.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
@@ -58,7 +59,35 @@ std::vector<int> BreadthFirst(const CostedGraph& costed) {
   return LeastKeyFirst(costed, depth);
 }
 
+const OrderedPlacement& Fastest(const std::vector<OrderedPlacement>& placed) {
+  return *std::min_element(placed.begin(), placed.end(),
+                           [](const auto& a, const auto& b) { return a.planned.makespan < b.planned.makespan; });
+}
+
 }  // namespace
+
+PlannedAssignment OrderThereAndBack(const CostedGraph& costed, PlannedAssignment from) {
+  constexpr std::int64_t kMostRounds = 8;
+  constexpr std::int64_t kMostInVain = 3;
+  constexpr std::int64_t kMostVisits = 2'000'000;  // of all rounds, where there are several
+  CostedGraph reversed = Reversed(costed);
+  reversed.topology.proxy = Proxy::kLinear;  // it has no tensors to send
+  Simulator simulator(costed);
+  const std::vector<int> placement = from.assignment.placement;
+  Timeline timeline = MakeTimeline(costed, from.assignment);
+  const std::int64_t rounds =
+      std::clamp<std::int64_t>(kMostVisits / std::max<std::int64_t>(1, costed.Visits()), 1, kMostRounds);
+  for (std::int64_t round = 0, in_vain = 0; round < rounds && in_vain < kMostInVain; ++round, ++in_vain) {
+    const PlacedSchedule back = SchedulePlaced(reversed, placement, timeline.finish);
+    PlacedSchedule there = SchedulePlaced(costed, placement, back.timeline.finish);
+    const double makespan = simulator.Makespan(there.assignment);
+    timeline = std::move(there.timeline);
+    if (!(makespan < from.makespan)) continue;
+    from = {std::move(there.assignment), makespan};
+    in_vain = -1;
+  }
+  return from;
+}
 
 std::vector<OrderedPlacement> PlacedInOrders(const CostedGraph& costed, const std::vector<int>& placement) {
   std::vector<OrderedPlacement> placed;
@@ -75,15 +104,12 @@ std::vector<OrderedPlacement> PlacedInOrders(const CostedGraph& costed, const st
   add("depth-first", MemorySavingOrder(costed, MemorySavingRule::kDepthFirst));
   add("breadth-first", BreadthFirst(costed));
   add("least-memory", MemorySavingOrder(costed, MemorySavingRule::kLeastIncrease));
+  placed.push_back({std::string(kThereAndBack), OrderThereAndBack(costed, Fastest(placed).planned)});
   return placed;
 }
 
 PlannedAssignment BestOfOrders(const CostedGraph& costed, const std::vector<int>& placement) {
-  std::vector<OrderedPlacement> placed = PlacedInOrders(costed, placement);
-  const auto best = std::min_element(placed.begin(), placed.end(), [](const auto& a, const auto& b) {
-    return a.planned.makespan < b.planned.makespan;
-  });
-  return std::move(best->planned);
+  return Fastest(PlacedInOrders(costed, placement)).planned;
 }
 
 }  // namespace millrace

@@ -65,6 +65,7 @@ class PlacementSearch {
         Undo();
       }
     }
+    FindOrder();
     best_.evaluations = evaluations_;
     return std::move(best_);
   }
@@ -103,8 +104,9 @@ class PlacementSearch {
     if (options_.keep_order || options_.judge == PlacementJudge::kGreedy) return;
     for (const PlacementStart& start : starts) {
       if (NoMoreStarts()) return;
-      for (OrderedPlacement& placed : PlacedInOrders(costed_, start.placement))
-        TryInOrder(std::move(placed.planned.assignment));
+      for (OrderedPlacement& placed : PlacedInOrders(costed_, start.placement)) {
+        if (placed.order != kThereAndBack) TryInOrder(std::move(placed.planned.assignment));
+      }
     }
   }
 
@@ -119,6 +121,13 @@ class PlacementSearch {
       const double before = best_.makespan;
       if (Judge(start.placement, *priorities) < before) priorities_ = *priorities;
     }
+  }
+
+  // The order that suits the best placement. A search that went by it would find little else, so it comes last.
+  void FindOrder() {
+    if (options_.keep_order || options_.judge == PlacementJudge::kGreedy) return;
+    PlannedAssignment found = OrderThereAndBack(costed_, {best_.assignment, best_.makespan});
+    if (found.makespan < best_.makespan) Take(std::move(found.assignment));
   }
 
   // As it is, waiting included, and then as an executor runs it that has the order for its priorities.
