@@ -75,6 +75,43 @@ TEST(Credit, IsTheSameAtAnyNumberOfThreads) {
   EXPECT_EQ(alone.gains, many.gains);
 }
 
+TEST(Credit, OfBlocksTogetherIsWhereASearchMovesThem) {
+  const std::vector<int> finest = {0};
+  const MoveProblem problem(DrawGoCase(0, GoCasePurpose::kTraining, kSmallGraph), finest);
+  const GoBlocks& blocks = problem.levels().front();
+  const int devices = problem.problem().num_devices();
+  Decisions disturbed = problem.start();
+  for (std::int32_t block = 0; block < blocks.count(); block += 3)
+    PlaceBlock(problem.problem(), blocks, block, block % devices, disturbed.device);
+  const double now = problem.Seconds(disturbed);
+  Random random(6);
+  const Credit credit = FindJointCredit(problem, blocks, disturbed, now, 3000, 0.5f, random);
+  ASSERT_EQ(credit.blocks.size(), static_cast<std::size_t>(blocks.count()));
+  const std::vector<int> before = DevicesOfBlocks(problem.problem(), blocks, disturbed.device);
+  Decisions found = disturbed;
+  int moved = 0;
+  for (std::size_t block = 0; block < credit.blocks.size(); ++block) {
+    const auto first = credit.gains.begin() + static_cast<std::ptrdiff_t>(block) * devices;
+    EXPECT_EQ(std::count(first, first + devices, 0.5f), 1);
+    EXPECT_EQ(std::count(first, first + devices, 0.0f), devices - 1);
+    const auto device = static_cast<int>(std::max_element(first, first + devices) - first);
+    if (device == before[block]) continue;
+    ++moved;
+    PlaceBlock(problem.problem(), blocks, static_cast<std::int32_t>(block), device, found.device);
+  }
+  EXPECT_GT(moved, 0);
+  const double seconds = problem.Seconds(found);
+  EXPECT_LT(seconds, 0.9 * now);
+  // Hardly any of the moves is for nothing.
+  int needed = 0;
+  for (std::int32_t block = 0; block < blocks.count(); ++block) {
+    Decisions back = found;
+    PlaceBlock(problem.problem(), blocks, block, before[static_cast<std::size_t>(block)], back.device);
+    needed += problem.Seconds(back) > seconds ? 1 : 0;
+  }
+  EXPECT_GT(needed, moved / 2);
+}
+
 // The loss of an example with a policy that says nothing is that of even chances, so the learner's logits of blocks are
 // those of inference.
 TEST(MoveLearner, ScoresBlocksAsInferenceDoes) {

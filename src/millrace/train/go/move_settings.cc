@@ -18,6 +18,8 @@ SettingsTable TableOf(MoveSettings& s) {
       {"examples", &s.examples, Between(1, 1024), "placements of an update, each of another graph"},
       {"judged_blocks", &s.judged_blocks, Between(1, 1e6),
        "blocks of a placement that are moved to every device, by chance"},
+      {"search_evaluations", &s.search_evaluations, Between(0, 1e6),
+       "of a search from each placement looked at, whose blocks' devices are learned; 0: moves of single blocks are"},
       {"most_looks", &s.most_looks, Between(1, 1e6), "looks at a graph before it begins again by hand"},
       {"most_share", &s.most_share, Between(0, 1),
        "of the moves the policy would make, how many are made at once at most, the surest"},

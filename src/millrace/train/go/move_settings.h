@@ -20,6 +20,7 @@ struct MoveSettings {
   int updates = 100000;
   int examples = 4;
   int judged_blocks = 48;
+  int search_evaluations = 0;
   int most_looks = 24;
   double most_share = 0.5;
   int tries = 24;

@@ -145,6 +145,9 @@ class MoveTraining final : public TrainingLoop {
     std::int64_t evaluations = 0;
   };
 
+  double Falling(double from, double to) const { return from + (to - from) * Progress(); }
+  double Unit() const { return Falling(settings_.unit, settings_.last_unit); }
+
   // Looks at the placement of a walk and goes on from it.
   Look Advance(Walk& walk, const GoPolicy& policy, Random random) const {
     if (walk.looks == 0) Begin(walk, random);
@@ -161,9 +164,17 @@ class MoveTraining final : public TrainingLoop {
     ObserveMoves(problem.problem(), example.decisions, blocks, *before);
     example.before = before;
     const double seconds = std::isfinite(now) ? now : problem.start_seconds();
-    example.credit = FindCredit(problem, blocks, walk.decisions, seconds, settings_.judged_blocks, 1, random);
+    if (settings_.search_evaluations > 0) {
+      // A policy that is as sure as the searches agree.
+      constexpr double kSure = 3;  // nats
+      example.credit = FindJointCredit(problem, blocks, walk.decisions, seconds, settings_.search_evaluations,
+                                       static_cast<float>(kSure * Unit()), random);
+      look.evaluations = settings_.search_evaluations;
+    } else {
+      example.credit = FindCredit(problem, blocks, walk.decisions, seconds, settings_.judged_blocks, 1, random);
+      look.evaluations = static_cast<std::int64_t>(example.credit.gains.size());
+    }
     look.ratio = problem.start_seconds() / seconds;
-    look.evaluations = static_cast<std::int64_t>(example.credit.gains.size());
 
     const PreparedGoPolicy prepared = policy.Prepare(problem.problem());
     GoPass pass = prepared.MakePass();
@@ -198,9 +209,8 @@ class MoveTraining final : public TrainingLoop {
     std::vector<MoveExample> examples;
     examples.reserve(looks.size());
     for (Look& look : looks) examples.push_back(std::move(look.example));
-    const auto falling = [this](double from, double to) { return from + (to - from) * Progress(); };
-    const MoveUpdateResult result = learner_.Update(examples, falling(settings_.unit, settings_.last_unit),
-                                                    falling(settings_.learning_rate, settings_.last_learning_rate));
+    const MoveUpdateResult result =
+        learner_.Update(examples, Unit(), Falling(settings_.learning_rate, settings_.last_learning_rate));
     report_.loss = result.loss;
     report_.ranking = result.ranking;
     report_.best_found = result.best_found;
