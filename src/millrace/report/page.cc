@@ -152,7 +152,7 @@ std::string TableBegin(const std::string& caption, const std::vector<std::string
 
 std::string WordsHtml(const std::vector<std::pair<std::string, std::string>>& words) {
   std::string html = "<section id=\"words\" aria-labelledby=\"words-h\"><h2 id=\"words-h\">Words on this page</h2><dl>";
-  for (const auto& [word, meaning] : words) html += "<dt>" + word + "</dt><dd>" + meaning + "</dd>";
+  for (const auto& [word, meaning] : words) html += fmt::format("<dt>{}</dt><dd>{}</dd>", word, meaning);
   return html + "</dl></section>";
 }
 
