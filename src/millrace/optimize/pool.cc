@@ -46,10 +46,16 @@ PlannerSettings SettingsFor(const PlannerTraits& traits, const PlannerSettings& 
   return own;
 }
 
-// Those whose best plan searches begin at come first: of equally fast plans the first one counts.
-std::vector<std::string> InStartOrder(const std::vector<std::string>& names) {
+// Those whose best plan searches begin at come first: of equally fast plans the first one counts. Where links are shared,
+// placements that were made as a whole are the best of them, and time may end before the others.
+std::vector<std::string> InStartOrder(const std::vector<std::string>& names, Proxy proxy) {
+  std::vector<std::string> starts = StartHeuristicNames();
+  if (proxy == Proxy::kContended) {
+    const auto placements = std::find(starts.begin(), starts.end(), "placements");
+    std::rotate(starts.begin() + 1, placements, placements + 1);
+  }
   std::vector<std::string> ordered;
-  for (const std::string& name : StartHeuristicNames()) {
+  for (const std::string& name : starts) {
     if (std::find(names.begin(), names.end(), name) != names.end()) ordered.push_back(name);
   }
   for (const std::string& name : names) {
@@ -62,7 +68,8 @@ class PoolMaker {
  public:
   PoolMaker(const CostModel& model, const PlannerRegistry& planners, const PoolOptions& options, const PoolWatch& watch)
       : model_(model), options_(options), watch_(watch), deadline_(options.seconds) {
-    for (const std::string& name : InStartOrder(options.methods.empty() ? planners.PoolNames() : options.methods)) {
+    for (const std::string& name :
+         InStartOrder(options.methods.empty() ? planners.PoolNames() : options.methods, model.topology().proxy)) {
       const PlannerTraits& traits = planners.Traits(name);
       planners_.push_back(planners.Make(name, SettingsFor(traits, options.settings)));
     }
@@ -183,7 +190,8 @@ class PoolMaker {
     } else {
       AskForGivenGroups(*task.planner, task.fusion);
     }
-    if (task.fixed()) {
+    // Others that draw nothing go on after their first plan as long as they may, which says nothing of how fast they are.
+    if (task.planner->traits().one_answer) {
       taken_ += clock.Elapsed();
       // Where memory is limited, it is asked twice.
       expected_ += (pool_.fusions.front().costed.limited_memory ? 2 : 1) * ExpectedSeconds(task);
