@@ -77,6 +77,7 @@ void ScheduleForwardBackward(const CostedGraph& costed, const ForwardBackwardOpt
   if (options.stop()) return;
   const CostedGraph reversed = Back(costed);
   PartialSchedule back(reversed, PartialSchedule::Gaps::kFill);
+  Simulator simulator(costed);
   const std::int64_t work = static_cast<std::int64_t>(costed.seconds.size() + costed.predecessors.size());
   const std::int64_t rounds = std::min<std::int64_t>(
       options.most_rounds, std::max<std::int64_t>(1, kMostPassWork / std::max<std::int64_t>(1, work)));
@@ -86,7 +87,7 @@ void ScheduleForwardBackward(const CostedGraph& costed, const ForwardBackwardOpt
     assignment = Schedule(reversed, timeline.finish, back);
     timeline = MakeTimeline(reversed, assignment);
     std::reverse(assignment.sequence.begin(), assignment.sequence.end());
-    take(assignment, Simulator(costed).Makespan(assignment));
+    take(assignment, simulator.Makespan(assignment));
     if (options.stop()) return;
     assignment = Schedule(costed, timeline.finish, there);
     timeline = MakeTimeline(costed, assignment);

@@ -89,7 +89,7 @@ PlannedAssignment OrderThereAndBack(const CostedGraph& costed, PlannedAssignment
   return from;
 }
 
-std::vector<OrderedPlacement> PlacedInOrders(const CostedGraph& costed, const std::vector<int>& placement) {
+std::vector<OrderedPlacement> PlacedInFixedOrders(const CostedGraph& costed, const std::vector<int>& placement) {
   std::vector<OrderedPlacement> placed;
   Simulator simulator(costed);
   const auto add = [&](const char* order, std::vector<int> sequence) {
@@ -104,7 +104,12 @@ std::vector<OrderedPlacement> PlacedInOrders(const CostedGraph& costed, const st
   add("depth-first", MemorySavingOrder(costed, MemorySavingRule::kDepthFirst));
   add("breadth-first", BreadthFirst(costed));
   add("least-memory", MemorySavingOrder(costed, MemorySavingRule::kLeastIncrease));
-  placed.push_back({std::string(kThereAndBack), OrderThereAndBack(costed, Fastest(placed).planned)});
+  return placed;
+}
+
+std::vector<OrderedPlacement> PlacedInOrders(const CostedGraph& costed, const std::vector<int>& placement) {
+  std::vector<OrderedPlacement> placed = PlacedInFixedOrders(costed, placement);
+  placed.push_back({"there-and-back", OrderThereAndBack(costed, Fastest(placed).planned)});
   return placed;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
@@ -17,13 +16,14 @@ struct OrderedPlacement {
   PlannedAssignment planned;  // with its makespan by the linear proxy
 };
 
-inline constexpr std::string_view kThereAndBack = "there-and-back";
-
 // file: as the graph lists its ops, as far as their inputs allow. upward-rank, readiness: what an executor starts next
 // (placed_list.h). depth-first, least-memory: memory_saving_order.h. breadth-first: by the number of groups on the
 // longest way from a source. there-and-back: OrderThereAndBack from the fastest of the six. O((groups + edges) log
 // groups).
 std::vector<OrderedPlacement> PlacedInOrders(const CostedGraph& costed, const std::vector<int>& placement);
+
+// All of these but there-and-back, which takes longer than they do together.
+std::vector<OrderedPlacement> PlacedInFixedOrders(const CostedGraph& costed, const std::vector<int>& placement);
 
 // A placement's order from one it has: an executor runs the reversed graph by when groups finished, then the graph by
 // when they finished in reverse, which is how long it really takes from each group to the end, and so on for some

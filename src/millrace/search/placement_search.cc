@@ -104,9 +104,8 @@ class PlacementSearch {
     if (options_.keep_order || options_.judge == PlacementJudge::kGreedy) return;
     for (const PlacementStart& start : starts) {
       if (NoMoreStarts()) return;
-      for (OrderedPlacement& placed : PlacedInOrders(costed_, start.placement)) {
-        if (placed.order != kThereAndBack) TryInOrder(std::move(placed.planned.assignment));
-      }
+      for (OrderedPlacement& placed : PlacedInFixedOrders(costed_, start.placement))
+        TryInOrder(std::move(placed.planned.assignment));
     }
   }
 
