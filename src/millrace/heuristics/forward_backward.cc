@@ -19,12 +19,6 @@ namespace {
 
 constexpr std::int64_t kMostPassWork = 25'000'000;  // rounds x (groups x devices + edges)
 
-CostedGraph Back(const CostedGraph& costed) {
-  CostedGraph back = Reversed(costed);
-  back.topology.proxy = Proxy::kLinear;  // it has no tensors to send
-  return back;
-}
-
 // By decreasing priority, each group where it finishes first.
 Assignment Schedule(const CostedGraph& costed, const std::vector<double>& priorities, PartialSchedule& schedule) {
   StopIfInterrupted();
@@ -75,7 +69,7 @@ void ScheduleForwardBackward(const CostedGraph& costed, const ForwardBackwardOpt
   Timeline timeline = MakeTimeline(costed, assignment);
   take(assignment, timeline.makespan);
   if (options.stop()) return;
-  const CostedGraph reversed = Back(costed);
+  const CostedGraph reversed = Reversed(costed);
   PartialSchedule back(reversed, PartialSchedule::Gaps::kFill);
   Simulator simulator(costed);
   const std::int64_t work = static_cast<std::int64_t>(costed.seconds.size() + costed.predecessors.size());

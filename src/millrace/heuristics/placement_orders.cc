@@ -70,8 +70,7 @@ PlannedAssignment OrderThereAndBack(const CostedGraph& costed, PlannedAssignment
   constexpr std::int64_t kMostRounds = 8;
   constexpr std::int64_t kMostInVain = 3;
   constexpr std::int64_t kMostVisits = 2'000'000;  // of all rounds, where there are several
-  CostedGraph reversed = Reversed(costed);
-  reversed.topology.proxy = Proxy::kLinear;  // it has no tensors to send
+  const CostedGraph reversed = Reversed(costed);
   Simulator simulator(costed);
   const std::vector<int> placement = from.assignment.placement;
   Timeline timeline = MakeTimeline(costed, from.assignment);

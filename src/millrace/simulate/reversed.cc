@@ -23,6 +23,7 @@ CostedGraph Reversed(const CostedGraph& costed) {
   }
   to.memory_bytes.assign(to.memory_bytes.size(), std::numeric_limits<double>::infinity());
   reversed.limited_memory = false;
+  to.proxy = Proxy::kLinear;
   reversed.tensors.clear();
   reversed.tensor_readers.clear();
   return reversed;

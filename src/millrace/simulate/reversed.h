@@ -8,7 +8,7 @@ namespace millrace {
 
 // Every edge and every link turned round. Under the linear timeline a plan takes as long backwards, its sequence
 // reversed, as it does forwards: what holds for earliest starts here holds for the time from a finish to the end there.
-// Tensors and memory limits are left out, because memory is not the same backwards.
+// Tensors and memory limits are left out, because memory is not the same backwards, and so the proxy is the linear one.
 CostedGraph Reversed(const CostedGraph& costed);
 
 }  // namespace millrace
