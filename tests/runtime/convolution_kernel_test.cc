@@ -65,6 +65,22 @@ TEST(ConvolutionKernel, MatchesTheSlowOneOnWideLayers) {
   ExpectConvolutionMatches({.channels = 128, .outputs = 512, .spatial = {3, 3}});
 }
 
+// Large enough for Winograd's way, whose tiles of four by four and of two by two do not divide all of these.
+TEST(ConvolutionKernel, MatchesTheSlowOneOnThreesInStepsOfOne) {
+  for (const std::int64_t side : {7, 13, 16, 33}) {
+    for (const std::int64_t pad : {0, 1}) {
+      SCOPED_TRACE("side " + std::to_string(side) + ", pad " + std::to_string(pad));
+      ExpectConvolutionMatches({.images = side == 16 ? 3 : 1,
+                                .channels = 64,
+                                .outputs = 96,
+                                .spatial = {side, side},
+                                .pads = {pad, pad, pad, pad}});
+    }
+  }
+  ExpectConvolutionMatches({.channels = 128, .outputs = 128, .spatial = {28, 20}});
+  ExpectConvolutionMatches({.channels = 40, .outputs = 72, .spatial = {19, 30}, .pads = {0, 1, 1, 0}, .bias = false});
+}
+
 TEST(ConvolutionKernel, MatchesTheSlowOneOnStridesPadsAndDilations) {
   ExpectConvolutionMatches(
       {.channels = 3, .outputs = 32, .spatial = {19, 23}, .kernel = {7, 7}, .strides = {2, 2}, .pads = {3, 3, 3, 3}});
@@ -203,6 +219,20 @@ TEST(FusedConvolution, AddsAResidualBeforeItsActivation) {
         ExpectGroupMatches(maker.model(), random);
       }
     }
+  }
+}
+
+TEST(FusedConvolution, AddsAResidualToThreesInStepsOfOne) {
+  for (const std::int64_t outputs : {64, 192}) {
+    Random random(8);
+    ModelMaker maker;
+    const ConvolutionCase of{.channels = 48, .outputs = outputs, .spatial = {28, 30}};
+    const Shape shape = {1, outputs, 28, 30};
+    const int source = AddSource(maker, of);
+    const int residual = maker.Input(shape);
+    const int value = AddConvolution(maker, random, of, source);
+    maker.Node("Relu", {maker.Node("Add", {value, residual}, shape)}, shape);
+    ExpectGroupMatches(maker.model(), random);
   }
 }
 
