@@ -56,6 +56,30 @@ TEST(ForwardBackward, IsWellAheadOfHeftWhereTransfersAreDear) {
   EXPECT_GT(std::exp(logarithms), 1.05);
 }
 
+// One object for several plans, each of which it improves as a fresh one would.
+TEST(ForwardBackward, ImprovesAnyPlanAndKeepsNothingOfTheLast) {
+  Random random(5);
+  for (int round = 0; round < 20; ++round) {
+    const testing::CostedProblem problem(random);
+    ThereAndBack passes(problem.costed);
+    for (int i = 0; i < 3; ++i) {
+      const Assignment from = problem.Start(random);
+      double least = MakeTimeline(problem.costed, from).makespan;
+      std::vector<Assignment> offers, fresh;
+      passes.Improve(from, {}, [&](const Assignment& assignment, double seconds) {
+        EXPECT_LT(seconds, least);
+        least = seconds;
+        EXPECT_NEAR(MakeTimeline(problem.costed, assignment).makespan, seconds, 1e-12 * seconds);
+        offers.push_back(assignment);
+      });
+      ThereAndBack(problem.costed).Improve(from, {}, [&](const Assignment& assignment, double) {
+        fresh.push_back(assignment);
+      });
+      EXPECT_EQ(offers, fresh);
+    }
+  }
+}
+
 TEST(ForwardBackward, MakesAsManyPassesAsItMay) {
   Random random(2);
   const testing::CostedProblem problem(random, {.most_ops = 40});

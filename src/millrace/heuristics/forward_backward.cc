@@ -55,40 +55,60 @@ class ForwardBackward final : public Planner {
 
 }  // namespace
 
-void ScheduleForwardBackward(const CostedGraph& costed, const ForwardBackwardOptions& options,
-                             const std::function<void(const Assignment&, double)>& offer) {
-  double least = std::numeric_limits<double>::infinity();
+struct ThereAndBack::Workspace {
+  explicit Workspace(const CostedGraph& of)
+      : costed(of),
+        reversed(Reversed(of)),
+        there(costed, PartialSchedule::Gaps::kFill),
+        back(reversed, PartialSchedule::Gaps::kFill),
+        simulator(costed),
+        reversed_simulator(reversed) {}
+
+  const CostedGraph& costed;
+  const CostedGraph reversed;
+  PartialSchedule there, back;
+  Simulator simulator, reversed_simulator;
+  Timeline timeline;
+};
+
+ThereAndBack::ThereAndBack(const CostedGraph& costed) : workspace_(std::make_unique<Workspace>(costed)) {}
+
+ThereAndBack::~ThereAndBack() = default;
+
+void ThereAndBack::Improve(const Assignment& from, const ForwardBackwardOptions& options,
+                           const std::function<void(const Assignment&, double)>& offer) {
+  Workspace& at = *workspace_;
+  at.simulator.Run(from, at.timeline);
+  double least = at.timeline.makespan;
   const auto take = [&](const Assignment& assignment, double seconds) {
-    if (seconds >= least && least < std::numeric_limits<double>::infinity()) return;
+    if (seconds >= least) return;
     least = seconds;
     offer(assignment, seconds);
   };
-  PartialSchedule there(costed, PartialSchedule::Gaps::kFill);
-  Assignment assignment =
-      Schedule(costed, UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology)), there);
-  Timeline timeline = MakeTimeline(costed, assignment);
-  take(assignment, timeline.makespan);
-  if (options.stop()) return;
-  const CostedGraph reversed = Reversed(costed);
-  PartialSchedule back(reversed, PartialSchedule::Gaps::kFill);
-  Simulator simulator(costed);
-  const std::int64_t work = static_cast<std::int64_t>(costed.seconds.size() + costed.predecessors.size());
+  const std::int64_t work = static_cast<std::int64_t>(at.costed.seconds.size() + at.costed.predecessors.size());
   const std::int64_t rounds = std::min<std::int64_t>(
       options.most_rounds, std::max<std::int64_t>(1, kMostPassWork / std::max<std::int64_t>(1, work)));
   int in_vain = 0;
   for (std::int64_t round = 0; round < rounds && in_vain < options.most_in_vain; ++round, ++in_vain) {
     const double before = least;
-    assignment = Schedule(reversed, timeline.finish, back);
-    timeline = MakeTimeline(reversed, assignment);
+    Assignment assignment = Schedule(at.reversed, at.timeline.finish, at.back);
+    at.reversed_simulator.Run(assignment, at.timeline);
     std::reverse(assignment.sequence.begin(), assignment.sequence.end());
-    take(assignment, simulator.Makespan(assignment));
+    take(assignment, at.simulator.Makespan(assignment));
     if (options.stop()) return;
-    assignment = Schedule(costed, timeline.finish, there);
-    timeline = MakeTimeline(costed, assignment);
-    take(assignment, timeline.makespan);
+    assignment = Schedule(at.costed, at.timeline.finish, at.there);
+    at.simulator.Run(assignment, at.timeline);
+    take(assignment, at.timeline.makespan);
     if (options.stop()) return;
     if (least < before) in_vain = -1;
   }
+}
+
+void ScheduleForwardBackward(const CostedGraph& costed, const ForwardBackwardOptions& options,
+                             const std::function<void(const Assignment&, double)>& offer) {
+  const Assignment heft = ScheduleHeft(costed, PartialSchedule::Gaps::kFill).assignment;
+  offer(heft, Simulator(costed).Makespan(heft));
+  if (!options.stop()) ThereAndBack(costed).Improve(heft, options, offer);
 }
 
 PlannerTraits ForwardBackwardTraits() {

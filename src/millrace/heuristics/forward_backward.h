@@ -25,8 +25,24 @@ struct ForwardBackwardOptions {
   std::function<bool()> stop = [] { return false; };  // asked after each pass
 };
 
+// The passes from a plan of the costed graph, which must outlive this. One object serves many plans; one thread.
+class ThereAndBack {
+ public:
+  explicit ThereAndBack(const CostedGraph& costed);
+  ~ThereAndBack();
+
+  // Calls offer(plan, seconds) for every plan that is faster by the proxy than `from` and all before it. O(rounds) times
+  // HEFT. Throws Interrupted.
+  void Improve(const Assignment& from, const ForwardBackwardOptions& options,
+               const std::function<void(const Assignment&, double)>& offer);
+
+ private:
+  struct Workspace;
+  std::unique_ptr<Workspace> workspace_;
+};
+
 // Calls offer(plan, seconds) for HEFT's plan and for every one that is faster by the proxy than all before it. Where
-// the proxy is the contended one the way back knows of no channels. O(rounds) times HEFT. Throws Interrupted.
+// the proxy is the contended one the way back knows of no channels.
 void ScheduleForwardBackward(const CostedGraph& costed, const ForwardBackwardOptions& options,
                              const std::function<void(const Assignment&, double)>& offer);
 

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "millrace/gflownet/sampling/sampling_planner.h"
+#include "millrace/heuristics/forward_backward.h"
 #include "millrace/heuristics/heuristics.h"
 #include "millrace/plan/verify.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/gflownet/environment/random_environment.h"
 #include "tests/reference/offers.h"
@@ -72,6 +74,32 @@ TEST(WindowResampling, OffersTheOtherPlannersPlansFirst) {
   const std::vector<Assignment> more = Offers(*Resampled(options, list()), problem.costed, budget, Random(1));
   EXPECT_EQ(more.size(), 5u);  // one plan of the list, four for windows
   EXPECT_EQ(more.front(), offers.front());
+}
+
+TEST(WindowResampling, OffersNothingSlowerThanListsThereAndBackFromEachOfItsDraws) {
+  int faster = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    const EnvironmentProblem problem(random, {});
+    Simulator simulator(problem.costed);
+    ThereAndBack passes(problem.costed);
+    Budget budget;
+    budget.samples = 8;
+    const std::vector<Assignment> offers = Offers(*Resampled({}), problem.costed, budget, Random(1));
+    ASSERT_EQ(offers.size(), 8u);
+    double listed = simulator.Makespan(offers[0]), drawn = listed, least = listed;
+    for (std::size_t i = 0; i < offers.size(); ++i) {
+      least = std::min(least, simulator.Makespan(offers[i]));
+      if (i >= 4) continue;  // a window, or what was found before the first of them
+      drawn = std::min(drawn, simulator.Makespan(offers[i]));
+      passes.Improve(offers[i], {.most_rounds = 1}, [&](const Assignment& assignment, double seconds) {
+        if (FitsInMemory(problem.costed, assignment)) listed = std::min(listed, seconds);
+      });
+    }
+    EXPECT_LE(least, listed);
+    faster += listed < drawn;
+  }
+  EXPECT_GT(faster, 10);
 }
 
 TEST(WindowResampling, DrawsOfTheReversedGraphWhereTheTimelineIsTheSameReadBackwards) {

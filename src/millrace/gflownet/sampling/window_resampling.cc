@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "millrace/gflownet/sampling/sampler.h"
+#include "millrace/heuristics/forward_backward.h"
 #include "millrace/heuristics/upward_rank.h"
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/deadline.h"
@@ -39,14 +40,21 @@ class WindowResampling final : public Planner {
     drawing.samples = std::llround(std::ceil(options_.drawn_share * static_cast<double>(budget.samples)));
     if (budget.seconds) drawing.seconds = options_.drawn_share * *budget.seconds;
     RatedAssignment best{{}, kNone};
+    const auto keep = [&costed, &best](const Assignment& assignment, double makespan) {
+      if (makespan < best.makespan && FitsInMemory(costed, assignment)) best = {assignment, makespan};
+    };
     Simulator simulator(costed);
+    ThereAndBack passes(costed);
+    ForwardBackwardOptions listing{.most_rounds = options_.rounds_a_draw, .stop = [&whole] { return whole.Passed(); }};
     Random first = random.Fork(kFirst);
     planner_->Propose(problem, drawing, first, [&](ProposedPlan plan) {
-      const double makespan = simulator.Makespan(plan.assignment);
-      if (makespan < best.makespan && FitsInMemory(costed, plan.assignment)) best = {plan.assignment, makespan};
+      keep(plan.assignment, simulator.Makespan(plan.assignment));
+      passes.Improve(plan.assignment, listing, keep);
       offer(std::move(plan));
     });
     if (best.assignment.sequence.empty()) return;
+    listing.most_rounds = ForwardBackwardOptions().most_rounds;
+    passes.Improve(Assignment(best.assignment), listing, keep);
     Improve(costed, budget.samples - drawing.samples, whole, random, offer, best);
   }
 
@@ -71,7 +79,7 @@ class WindowResampling final : public Planner {
     std::vector<Window> windows;
     std::size_t steps = 0;  // since the last offer
     double suffix_steps = 0, window_steps = 0;
-    RatedAssignment offered{{}, kNone};
+    RatedAssignment offered = best;  // it need not be one of the draws, which are offered
     for (std::int64_t round = 0; plans > 0 && !deadline.Passed(); ++round) {
       const std::size_t left = static_cast<std::size_t>(plans) * groups - steps;
       const bool suffixes = suffix_steps <= options_.suffix_share * (suffix_steps + window_steps);
