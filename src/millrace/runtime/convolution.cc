@@ -22,6 +22,7 @@ constexpr std::int64_t kResidualTileBytes = std::int64_t{512} * 1024;
 
 // Multiplications by the definition, below which the transforms of Winograd's way cost more than they save.
 constexpr std::int64_t kWinogradProducts = 500'000;
+constexpr std::int64_t kSmallestBatch = 4, kLargestBatch = 31;  // of its tiles
 
 // A part of the result: some images, some output channels (whole groups where there are several).
 struct Part {
@@ -203,8 +204,17 @@ class ConvolutionKernel : public PrimitiveKernel {
 
   bool TakesWinograd(const Part& part) const {
     if (output_layout_ != Layout::kBlocked16 || source_layout_ != Layout::kBlocked16 || groups_ > 1) return false;
+    if (output_shape_.size() != 4) return false;
     const std::int64_t results = part.images.size() * part.channels.size() * ElementsFrom(output_shape_, 2);
-    return results * ElementsFrom(weights_shape_, 1) >= kWinogradProducts;
+    if (results * ElementsFrom(weights_shape_, 1) < kWinogradProducts) return false;
+    // oneDNN takes tiles of four by four in batches that divide their number. Where none does, as with 37 x 37 tiles, it
+    // is slower than sums of products.
+    const auto tiles_along = [this](std::size_t axis) { return (output_shape_[axis] + 3) / 4; };
+    const std::int64_t tiles = part.images.size() * tiles_along(2) * tiles_along(3);
+    for (std::int64_t batch = kLargestBatch; batch >= kSmallestBatch; --batch) {
+      if (tiles % batch == 0) return true;
+    }
+    return tiles < kSmallestBatch;
   }
 
   void AddPart(const KernelRequest& request, int worker, const Part& part) {
