@@ -9,6 +9,7 @@
 
 #include "millrace/errors/interrupt.h"
 #include "millrace/heuristics/gang_choice.h"
+#include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/upward_rank.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/simulate/reversed.h"
