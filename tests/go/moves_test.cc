@@ -16,6 +16,7 @@
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/go/go_case.h"
+#include "tests/reference/plain_problem.h"
 #include "tests/reference/plain_row.h"
 #include "tests/reference/shaken_weights.h"
 

@@ -18,7 +18,8 @@ using Content = std::vector<std::byte>;
 Content ContentOf(int from, int to, int number, std::size_t size) {
   Content content(size);
   for (std::size_t i = 0; i < size; ++i)
-    content[i] = static_cast<std::byte>((i * 31 + static_cast<std::size_t>(from * 7 + to * 13 + number * 17)) & 0xff);
+    content[i] = static_cast<std::byte>(
+        ((i ^ (i >> 11) ^ (i >> 20)) * 31 + static_cast<std::size_t>(from * 7 + to * 13 + number * 17)) & 0xff);
   return content;
 }
 
@@ -47,7 +48,7 @@ std::vector<std::size_t> WaitForAll(mpi::Ranks& ranks, std::vector<mpi::MessageI
 std::string FaultOfRing(mpi::Ranks& ranks) {
   const int next = (ranks.rank() + 1) % ranks.size();
   const int before = (ranks.rank() + ranks.size() - 1) % ranks.size();
-  const std::vector<std::size_t> sizes = {0, 1, 100, 5000, 70'000, 1'000'000, 8};
+  const std::vector<std::size_t> sizes = {0, 1, 100, 5000, 3'000'001, 1 << 20, 8};
   std::vector<Content> sent, received;
   std::vector<mpi::MessageId> ids;
   const int count = static_cast<int>(sizes.size());

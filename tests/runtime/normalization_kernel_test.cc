@@ -150,6 +150,30 @@ TEST(ConcatKernel, JoinsAlongEveryAxisInEitherLayout) {
   }
 }
 
+// Long enough for several workers, whose shares begin within rows.
+TEST(ConcatKernel, SharesOutLongRowsOfOtherTypes) {
+  constexpr std::int64_t kRows = 3, kWide = 2777, kNarrow = 1500;
+  std::vector<std::int64_t> narrow, wide, expected;
+  for (std::int64_t row = 0; row < kRows; ++row) {
+    for (std::int64_t i = 0; i < kNarrow; ++i) narrow.push_back(row * kNarrow + i);
+    for (std::int64_t i = 0; i < kWide; ++i) wide.push_back(-row * kWide - i);
+    expected.insert(expected.end(), narrow.end() - kNarrow, narrow.end());
+    expected.insert(expected.end(), wide.end() - kWide, wide.end());
+  }
+  ModelMaker maker;
+  const int first = maker.Input({kRows, kNarrow}, DataType::kInt64);
+  const int second = maker.Input({kRows, kWide}, DataType::kInt64);
+  const int result =
+      maker.Node("Concat", {first, second}, {kRows, kNarrow + kWide}, {{"axis", std::int64_t{1}}}, DataType::kInt64);
+  for (int workers = 1; workers <= 3; ++workers) {
+    const auto outputs = testing::RunGroup(
+        maker.model(), {0},
+        {{first, ConstantData::Int64s({kRows, kNarrow}, narrow)}, {second, ConstantData::Int64s({kRows, kWide}, wide)}},
+        {workers});
+    EXPECT_EQ(outputs.at(result)->AsInt64s(), expected) << workers << " workers";
+  }
+}
+
 TEST(ConcatKernel, TakesConstantsOtherTypesAndNegativeAxes) {
   ModelMaker maker;
   const int constant = maker.Constant(ConstantData::Int64s({1}, {-1}));

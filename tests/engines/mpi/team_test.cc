@@ -263,6 +263,10 @@ TEST(RankMachine, FitsLatencyAndBandwidth) {
   const Link proportional = FitLink({100, 200}, {1, 2.5});
   EXPECT_EQ(proportional.latency_seconds, 0);
   EXPECT_GT(proportional.bandwidth, 0);
+  // What is let through at once does not count as rate: 64 kB here, of 1.2e8 bytes/s.
+  const Link shaped = FitLink({1, 4e3, 3.2e4, 8e6}, {1.2e-4, 1.25e-4, 1.3e-4, 1.2e-4 + (8e6 - 6.4e4) / 1.2e8});
+  EXPECT_NEAR(shaped.bandwidth, 1.2e8, 2e6);
+  EXPECT_NEAR(shaped.latency_seconds, 6e-5, 1e-6);
 }
 
 TEST(RankMachine, GetsMeasuredLinksBetweenAllRanksAndNoneWithinOne) {

@@ -136,25 +136,13 @@ Machine MachineOfRanks(const std::vector<Member>& members) {
 }
 
 Link FitLink(const std::vector<double>& bytes, const std::vector<double>& seconds) {
-  // Weighted least squares of t = a + b * bytes with weights 1 / t^2; the first byte back costs a latency as well.
-  double w = 0, x = 0, xx = 0, y = 0, xy = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const double weight = 1 / (seconds[i] * seconds[i]);
-    w += weight;
-    x += weight * bytes[i];
-    xx += weight * bytes[i] * bytes[i];
-    y += weight * seconds[i];
-    xy += weight * bytes[i] * seconds[i];
-  }
-  const double determinant = w * xx - x * x;
-  double slope = determinant > 0 ? (w * xy - x * y) / determinant : 0;
-  double constant = (y - slope * x) / w;
-  if (constant < 0) {
-    constant = 0;
-    slope = xy / xx;
-  }
+  // Not the line closest to all: what a link lets through at once, before its rate holds, would make it look faster.
+  const auto [least, most] = std::minmax_element(bytes.begin(), bytes.end());
+  const double first = seconds[static_cast<std::size_t>(least - bytes.begin())];
+  const double last = seconds[static_cast<std::size_t>(most - bytes.begin())];
+  const double slope = std::max(0.0, last - first) / (*most - *least);
   Link link;
-  link.latency_seconds = constant / 2;
+  link.latency_seconds = std::max(0.0, first - slope * *least) / 2;
   link.bandwidth = slope > 0 ? 1 / slope : kUnlimitedBandwidth;
   return link;
 }

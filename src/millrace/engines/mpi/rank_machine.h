@@ -14,8 +14,8 @@ namespace millrace::mpi {
 // among its ranks. No links yet.
 Machine MachineOfRanks(const std::vector<Member>& members);
 
-// Bytes over a link take latency_seconds + bytes / bandwidth: the line closest to these times of round trips, of which
-// the way back has one byte, by relative error. `seconds[i]` is of `bytes[i]`; at least two sizes.
+// Bytes over a link take latency_seconds + bytes / bandwidth: the line through the times of the fewest bytes and of the
+// most. Times are of round trips, of which the way back has one byte; `seconds[i]` is of `bytes[i]`, at least two sizes.
 Link FitLink(const std::vector<double>& bytes, const std::vector<double>& seconds);
 
 // Times every link between the ranks of the machine's devices, both ways, and puts them in place of the machine's own.

@@ -4,14 +4,27 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "millrace/cost/cost_model.h"
 #include "millrace/experiments/table.h"
+#include "millrace/machine/machine.h"
+#include "millrace/target/target.h"
 
 // How three models of a network agree on the same plans: linear (transfers do not meet), contended (a channel serves one
-// at a time) and SimGrid's (those on a channel share it), which none of us wrote. Seconds.
+// at a time) and SimGrid's (those on a channel share it), which none of us wrote; and how they agree with a network that
+// plans are run on. Seconds.
 namespace millrace {
+
+// A network that is there.
+struct MeasuredNetwork {
+  std::string name;
+  Machine machine;  // equal devices; links and channels as they were measured
+  // What runs plans of a graph on it; both arguments outlive what is returned.
+  std::function<std::unique_ptr<Target>(const ComputationGraph&, const CostModel&)> target;
+};
 
 struct ProxyAgreementOptions {
   int plans = 200;  // for each problem: half drawn at random, half by randomised-list
@@ -19,7 +32,12 @@ struct ProxyAgreementOptions {
   std::vector<std::string> families = {"layered", "er"};  // workloads/random_graph.h
   std::vector<double> ccr = {0.1, 1, 5};
   std::uint64_t seed = 0;
+  // In place of the networks that are made up. Ops take kMeasuredSeconds in the mean there, and bytes are scaled so that
+  // the CCR holds for its fastest link.
+  const MeasuredNetwork* network = nullptr;
 };
+
+inline constexpr double kMeasuredSeconds = 2e-3;
 
 // The plans of one problem: random graph and machine.
 struct ProxyAgreement {
@@ -27,16 +45,17 @@ struct ProxyAgreement {
                         // pairs of devices with a channel each way in every pair and one between them
   std::string family;
   double ccr = 0;
-  std::vector<std::array<double, 3>> seconds;  // by plan: linear, contended, SimGrid
+  std::vector<std::array<double, 4>> seconds;  // by plan: linear, contended, SimGrid, measured (0: it was not)
 };
 
 // `progress` is told (done, total) problems. Throws InvalidInput where there is no SimGrid, or of a family that there is
-// not.
+// not; WorkFailed where a plan cannot be run.
 std::vector<ProxyAgreement> CompareProxies(const ProxyAgreementOptions& options,
                                            const std::function<void(int, int)>& progress);
 
-// "agreement": by machine and CCR, means over families of each pair of models: rank correlation, and the median of
-// |one / SimGrid - 1|. "choice": what the plan that a model ranks first takes by SimGrid, over the best of all there.
+// By machine and CCR, means over families. "agreement": rank correlation of plans by linear and contended, of each model
+// with the truth, which is what was measured or else SimGrid, and the median of |model / truth - 1|. "choice": what the
+// plan that a model ranks first truly takes, over the best of all.
 std::vector<Table> ProxyAgreementTables(const std::vector<ProxyAgreement>& agreements);
 
 }  // namespace millrace

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
@@ -13,8 +14,14 @@
 namespace millrace::mpi {
 namespace {
 
-// MPI counts in int, so longer messages go in pieces.
-constexpr std::size_t kPieceBytes = std::size_t{1} << 30;
+// Longer messages go in pieces that MPI sends at once. Of a message above its limit OpenMPI asks the receiver first, and
+// over TCP the answer stands in line behind all that the receiver itself is sending: over slow links, for a second.
+// Nothing need be asked here, where whoever receives is ready before anything is sent.
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+
+// The limit, headers included; OpenMPI reads it when it starts.
+constexpr char kLimitVariable[] = "OMPI_MCA_btl_tcp_eager_limit";
+constexpr std::size_t kLimitBytes = kPieceBytes + 4096;
 
 void Check(int result, const char* what) {
   if (result == MPI_SUCCESS) return;
@@ -147,6 +154,8 @@ class MpiRanks final : public Ranks {
 extern "C" int MillraceRanksInterface() { return millrace::mpi::kRanksInterface; }
 
 extern "C" millrace::mpi::Ranks* MillraceJoinRanks(const char** reason) {
+  // What the user has set stays.
+  setenv(millrace::mpi::kLimitVariable, std::to_string(millrace::mpi::kLimitBytes).c_str(), 0);
   int provided = MPI_THREAD_SINGLE;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) {
     *reason = "MPI cannot start";
