@@ -73,31 +73,16 @@ class LinkMeter {
   }
 
   void FindChannels() {
-    enum class Sharing { kNone, kBus, kLeaving, kEntering };
-    Sharing sharing = Sharing::kNone;
-    if (size_ >= 4 && Shared({{0, 1}, {2, 3}})) {
-      sharing = Sharing::kBus;
-    } else if (size_ == 2 && Shared({{0, 1}, {1, 0}})) {
-      sharing = Sharing::kBus;
-    } else if (size_ >= 3 && Shared({{0, 1}, {0, 2}})) {
-      sharing = Sharing::kLeaving;
-    } else if (size_ >= 3 && Shared({{1, 0}, {2, 0}})) {
-      sharing = Sharing::kEntering;
-    }
+    const bool bus = size_ >= 4 ? Shared({{0, 1}, {2, 3}}) : size_ == 2 && Shared({{0, 1}, {1, 0}});
+    const bool leaving = !bus && size_ >= 3 && Shared({{0, 1}, {0, 2}});
+    const bool entering = !bus && !leaving && size_ >= 3 && Shared({{1, 0}, {2, 0}});
     for (auto& [ends, link] : links_) {
-      switch (sharing) {
-        case Sharing::kBus:
-          link.channel = 0;
-          break;
-        case Sharing::kLeaving:
-          link.channel = ends.first;
-          break;
-        case Sharing::kEntering:
-          link.channel = ends.second;
-          break;
-        case Sharing::kNone:
-          link.channel = ends.first * size_ + ends.second;
-          break;
+      if (bus) {
+        link.channel = 0;
+      } else if (leaving) {
+        link.channel = ends.first;
+      } else {
+        link.channel = entering ? ends.second : ends.first * size_ + ends.second;
       }
     }
   }

@@ -88,7 +88,7 @@ ComputationGraph GraphOf(const std::string& family, double ccr, const ProxyAgree
   graph_options.ops = options.ops;
   graph_options.ccr = ccr;
   graph_options.seed = options.seed;
-  const ComputationGraph graph = MakeRandomGraph(family, graph_options);
+  ComputationGraph graph = MakeRandomGraph(family, graph_options);
   if (options.network == nullptr) return graph;
   double bandwidth = 0;
   for (const Link& link : options.network->machine.links) bandwidth = std::max(bandwidth, link.bandwidth);
