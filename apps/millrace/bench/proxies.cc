@@ -17,7 +17,7 @@
 namespace millrace::cli {
 namespace {
 
-// Between two ranks, about.
+// For all links together, about.
 constexpr double kSecondsToMeasureLinks = 10;
 
 struct ProxiesFlags {

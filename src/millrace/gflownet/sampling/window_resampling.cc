@@ -34,11 +34,24 @@ class WindowResampling final : public Planner {
 
   void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
                const Offer& offer) const override {
-    const CostedGraph& costed = problem.costed();
     const Deadline whole(budget.seconds);
     Budget drawing = budget;
     drawing.samples = std::llround(std::ceil(options_.drawn_share * static_cast<double>(budget.samples)));
     if (budget.seconds) drawing.seconds = options_.drawn_share * *budget.seconds;
+    RatedAssignment best = DrawAndList(problem, drawing, whole, random, offer);
+    if (best.assignment.sequence.empty()) return;
+    Improve(problem.costed(), budget.samples - drawing.samples, whole, random, offer, best);
+  }
+
+ private:
+  // Independent streams of one generator.
+  enum Stream : std::uint64_t { kFirst, kPlaces, kAnew };
+
+  // Offers the other planner's plans. Returns the best of them and of what lists there and back make of them; no
+  // sequence where none fits in memory. The reversed graph that this takes is gone when windows make theirs.
+  RatedAssignment DrawAndList(const PlanningProblem& problem, const Budget& drawing, const Deadline& whole,
+                              const Random& random, const Offer& offer) const {
+    const CostedGraph& costed = problem.costed();
     RatedAssignment best{{}, kNone};
     const auto keep = [&costed, &best](const Assignment& assignment, double makespan) {
       if (makespan < best.makespan && FitsInMemory(costed, assignment)) best = {assignment, makespan};
@@ -52,15 +65,11 @@ class WindowResampling final : public Planner {
       passes.Improve(plan.assignment, listing, keep);
       offer(std::move(plan));
     });
-    if (best.assignment.sequence.empty()) return;
+    if (best.assignment.sequence.empty()) return best;
     listing.most_rounds = ForwardBackwardOptions().most_rounds;
     passes.Improve(Assignment(best.assignment), listing, keep);
-    Improve(costed, budget.samples - drawing.samples, whole, random, offer, best);
+    return best;
   }
-
- private:
-  // Independent streams of one generator.
-  enum Stream : std::uint64_t { kFirst, kPlaces, kAnew };
 
   // Offers so many plans, each for as many steps of the policy as a whole plan takes, spent on windows of the best one.
   void Improve(const CostedGraph& costed, std::int64_t plans, const Deadline& deadline, const Random& random,
