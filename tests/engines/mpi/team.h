@@ -27,17 +27,20 @@ class Team {
     own_.processor = "processor";
     change(0, own_);
     trouble.resize(static_cast<std::size_t>(size));
-    for (int rank = 1; rank < size; ++rank) {
+    for (int rank = 1; rank < size; ++rank)
       postmen.push_back(std::make_unique<mpi::Postman>(std::move(ranks[static_cast<std::size_t>(rank)]), options));
+    // From here on the vector stays as long as it is: each thread looks into its own place of it.
+    for (int rank = 1; rank < size; ++rank) {
       mpi::RankFacts facts = own_;
       change(rank, facts);
       threads_.emplace_back([this, rank, facts] {
+        std::unique_ptr<mpi::Postman>& postman = postmen[static_cast<std::size_t>(rank - 1)];
         try {
-          mpi::FollowRankZero(*postmen[static_cast<std::size_t>(rank - 1)], facts, skills_);
+          mpi::FollowRankZero(*postman, facts, skills_);
         } catch (const std::exception& error) {
           trouble[static_cast<std::size_t>(rank)] = error.what();
         }
-        postmen[static_cast<std::size_t>(rank - 1)].reset();
+        postman.reset();
       });
     }
     leader = std::make_unique<mpi::Leader>(std::make_unique<mpi::Postman>(std::move(ranks.front()), options));

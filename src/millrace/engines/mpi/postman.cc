@@ -107,12 +107,10 @@ void Postman::ThrowIfInTrouble() const {
 }
 
 void Postman::ReportTrouble(const std::string& what) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (trouble_.empty()) trouble_ = what;
-    in_trouble_.store(true);
-  }
-  called_.notify_one();
+  const std::lock_guard lock(mutex_);
+  if (trouble_.empty()) trouble_ = what;
+  in_trouble_.store(true);
+  called_.notify_one();  // under the lock: whoever sees the trouble may destroy this
 }
 
 std::string Postman::trouble() const {
