@@ -17,6 +17,7 @@
 #include "millrace/verb.h"
 #include "millrace/workloads/drawn_costs.h"
 #include "millrace/workloads/models.h"
+#include "millrace/workloads/quantized_form.h"
 #include "millrace/workloads/random_graph.h"
 #include "millrace/workloads/task_graph.h"
 #include "millrace/workloads/training_graph.h"
@@ -31,6 +32,7 @@ struct GenerateOptions {
   RandomGraphOptions random;
   ModelOptions model;
   bool training = false;
+  bool quantized = false;
   std::vector<std::string> kinds;
   std::vector<std::string> random_flags;  // those given that only graphs with drawn costs have
   std::vector<std::string> model_flags;   // those given that only models have
@@ -124,7 +126,11 @@ int Generate(const CommandLine& line, GenerateOptions& options) {
     if (options.training && onnx) {
       throw InvalidInput(options.output + ": a training graph cannot be run; write it to a .json file");
     }
-    const Model model = MakeModel(options.name, options.model);
+    if (options.training && options.quantized) {
+      throw InvalidInput("--quantized is for models that are trained already; leave --training out");
+    }
+    Model model = MakeModel(options.name, options.model);
+    if (options.quantized) model = QuantizedForm(model);
     graph = options.training ? TrainingGraphOf(model) : GraphOfModel(model);
     StopIfInterrupted();
     if (onnx) WriteOnnx(model, options.output);
@@ -197,6 +203,8 @@ void AddModelFlags(CLI::App* verb, GenerateOptions& options) {
   flag("--batch-normalization", model.keep_batch_normalization,
        "Keep batch normalisation as ops of its own instead of folding it into the convolutions");
   flag("--training", options.training, "The graph of a training step: forward, loss, backward, update");
+  flag("--quantized", options.quantized,
+       "Convolutions and products on 8-bit integers, as pairs of QuantizeLinear and DequantizeLinear");
   flag("--split-layer-normalization", model.split_layer_normalization, "Spell layer normalisation in elementary ops");
 }
 

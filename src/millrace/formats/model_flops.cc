@@ -58,12 +58,15 @@ class View {
 
 // Each output element takes one multiply-add per weight of its filter: the weights' elements but their first
 // dimension. Counts border positions as if they were whole.
-double Convolution(const View& view) {
-  const Shape* weights = view.Input(1);
+double ConvolutionWith(const View& view, std::size_t weights_at, std::size_t bias_at) {
+  const Shape* weights = view.Input(weights_at);
   if (weights == nullptr || weights->empty() || weights->front() == 0) return view.First();
   const double per_element = 2 * Elements(*weights) / static_cast<double>(weights->front());
-  return view.First() * (per_element + (view.Input(2) == nullptr ? 0 : 1));
+  return view.First() * (per_element + (view.Input(bias_at) == nullptr ? 0 : 1));
 }
+
+double Convolution(const View& view) { return ConvolutionWith(view, 1, 2); }
+double QuantisedConvolution(const View& view) { return ConvolutionWith(view, 3, 8); }
 
 // Each input element is spread over the filters of its channel.
 double TransposedConvolution(const View& view) {
@@ -141,6 +144,9 @@ const std::unordered_map<std::string, Formula>& Formulas() {
         {"ConvTranspose", TransposedConvolution},
         {"MatMul", MatrixProduct},
         {"MatMulInteger", MatrixProduct},
+        {"QLinearConv", QuantisedConvolution},
+        {"QLinearMatMul", MatrixProduct},
+        {"com.microsoft.QGemm", MatrixProduct},
         {"Gemm", Gemm},
         {"Einsum", Einsum},
         {"LSTM", [](const View& view) { return Recurrent(view, 4); }},
@@ -198,9 +204,9 @@ const std::unordered_map<std::string, Formula>& Formulas() {
 
 double FlopsOf(const Model& model, const Node& node) {
   const View view(model, node);
-  if (!node.domain.empty()) return view.Made();
-  const auto found = Formulas().find(node.op_type);
-  return found == Formulas().end() ? view.First() : found->second(view);
+  const auto found = Formulas().find(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type);
+  if (found != Formulas().end()) return found->second(view);
+  return node.domain.empty() ? view.First() : view.Made();
 }
 
 std::optional<double> BytesAccessedBy(const Model& model, const Node& node) {

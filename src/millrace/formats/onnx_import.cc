@@ -15,6 +15,7 @@
 #include "millrace/formats/onnx_halves.h"
 #include "millrace/formats/onnx_infer.h"
 #include "millrace/formats/onnx_proto.h"
+#include "millrace/formats/onnx_quantized.h"
 #include "millrace/formats/onnx_validate.h"
 
 namespace millrace {
@@ -63,6 +64,8 @@ Model Imported(onnx::ModelProto message, const std::string* folder, const OnnxRe
       BelieveStatedShapes(draft);
     }
   } while (Simplify(draft));
+  JoinQuantized(draft);
+  DropDead(draft);
   warnings.insert(warnings.end(), doubts.begin(), doubts.end());
   return Finished(std::move(draft));
 }

@@ -91,6 +91,12 @@ Shape ShapeOfInput(const Model& model, const Node& node, std::size_t i, const Sh
   return i == 1 && model.opset < 7 ? Aligned(node, own, shape) : own;
 }
 
+// What else the node is given is constant, or says only what type to make.
+bool ReadsOnlyItsFirst(const Node& node) {
+  const std::string& op = node.op_type;
+  return op == "Dropout" || op == "CastLike" || op == "QuantizeLinear" || op == "DequantizeLinear";
+}
+
 // The step's shape in the layout the kernel works in; false where an input does not broadcast to the output.
 bool ShapeOfStep(const Model& model, const Node& node, const Shape& shape, bool blocked, StepShape& step) {
   step.dims = blocked ? BlockedShape(shape) : shape;
@@ -98,7 +104,7 @@ bool ShapeOfStep(const Model& model, const Node& node, const Shape& shape, bool 
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i] < 0) continue;
     std::vector<std::int64_t> plain;
-    if (i > 0 && (node.op_type == "Dropout" || node.op_type == "CastLike")) continue;
+    if (i > 0 && ReadsOnlyItsFirst(node)) continue;
     Shape own = ShapeOfInput(model, node, i, shape);
     if (!BroadcastStrides(own, shape, plain)) return false;
     if (!blocked) {
@@ -283,7 +289,7 @@ class ElementwiseKernel : public Kernel {
 // Loops read all operands as one type, but for a Where's condition, a Pow's exponent and inputs that are not read.
 bool OperandTypesAgree(const Model& model, const Node& node) {
   const std::string& op = node.op_type;
-  if (op == "Pow" || op == "CastLike" || op == "Dropout") return true;
+  if (op == "Pow" || ReadsOnlyItsFirst(node)) return true;
   const int first = op == "Where" ? 1 : 0;
   for (int i = first; i < static_cast<int>(node.inputs.size()); ++i) {
     const Value* value = InputOf(model, node, i);
@@ -302,7 +308,7 @@ const Value* OnlyOutput(const Model& model, const Node& node) {
 
 std::unique_ptr<ElementwiseStep> MakeStep(const Model& model, const Node& node, const StepShape& shape) {
   for (const StepMaker maker :
-       {&MakeUnaryStep, &MakeArithmeticStep, &MakeCompareStep, &MakeCastStep, &MakeSelectStep}) {
+       {&MakeUnaryStep, &MakeArithmeticStep, &MakeCompareStep, &MakeCastStep, &MakeSelectStep, &MakeQuantizeStep}) {
     if (std::unique_ptr<ElementwiseStep> step = maker(model, node, shape)) return step;
   }
   return nullptr;
@@ -342,6 +348,8 @@ std::string ElementwiseUnsupported(const Model& model, int node_id) {
     return node.op_type + " whose inputs do not broadcast to its output";
   }
   if (MakeStep(model, node, shape) != nullptr) return "";
+  if (node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear")
+    return node.op_type + " of this form (scales and zero points are constants here, one for all or one a channel)";
   const bool casts = node.op_type == "Cast" || node.op_type == "CastLike";
   return node.op_type + (casts ? std::string(" from ") : " on ") + NameOf(first->type) +
          (casts ? std::string(" to ") + NameOf(made->type) : "");

@@ -11,6 +11,8 @@
 #include "millrace/runtime/matrix_product.h"
 #include "millrace/runtime/normalization.h"
 #include "millrace/runtime/pooling.h"
+#include "millrace/runtime/quantized_convolution.h"
+#include "millrace/runtime/quantized_product.h"
 #include "millrace/runtime/same_shape_arithmetic.h"
 #include "millrace/runtime/softmax.h"
 
@@ -18,9 +20,10 @@ namespace millrace {
 
 std::vector<KernelEntry> HeavyKernels() {
   std::vector<KernelEntry> all;
-  for (const auto kernels : {ActivationKernels, ChannelAffineKernels, ConcatenationKernels, ConvolutionKernels,
-                             ConvolutionTransposeKernels, EinsumKernels, MatrixProductKernels, NormalizationKernels,
-                             GroupNormalizationKernels, PoolingKernels, SameShapeArithmeticKernels, SoftmaxKernels}) {
+  for (const auto kernels :
+       {ActivationKernels, ChannelAffineKernels, ConcatenationKernels, ConvolutionKernels, ConvolutionTransposeKernels,
+        EinsumKernels, MatrixProductKernels, NormalizationKernels, GroupNormalizationKernels, PoolingKernels,
+        QuantizedConvolutionKernels, QuantizedProductKernels, SameShapeArithmeticKernels, SoftmaxKernels}) {
     const std::vector<KernelEntry> some = kernels();
     all.insert(all.end(), some.begin(), some.end());
   }

@@ -2,6 +2,7 @@
 #include "millrace/runtime/kernel_registry.h"
 
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,19 +29,17 @@ const Registry& AllKernels() {
 const KernelEntry* FindKernel(const Model& model, int node, std::string* why) {
   const Node& wanted = model.nodes[static_cast<std::size_t>(node)];
   std::string reason;
-  if (wanted.domain.empty() || wanted.domain == "ai.onnx") {
-    const auto found = AllKernels().find(wanted.op_type);
-    if (found != AllKernels().end()) {
-      for (const KernelEntry& entry : found->second) {
-        const std::string complaint = entry.unsupported(model, node);
-        if (complaint.empty()) return &entry;
-        if (reason.empty()) reason = complaint;
-      }
-    } else {
-      reason = "op " + wanted.op_type;
+  const bool own_domain = wanted.domain.empty() || wanted.domain == "ai.onnx";
+  const std::string name = own_domain ? wanted.op_type : wanted.domain + "." + wanted.op_type;
+  const auto found = AllKernels().find(name);
+  if (found != AllKernels().end()) {
+    for (const KernelEntry& entry : found->second) {
+      const std::string complaint = entry.unsupported(model, node);
+      if (complaint.empty()) return &entry;
+      if (reason.empty()) reason = complaint;
     }
   } else {
-    reason = "op " + wanted.op_type + " of domain " + wanted.domain;
+    reason = "op " + wanted.op_type + (own_domain ? "" : " of domain " + wanted.domain);
   }
   if (why != nullptr) *why = reason;
   return nullptr;

@@ -18,7 +18,7 @@ using KernelFactory = std::unique_ptr<Kernel> (*)(const KernelRequest& request);
 using UnsupportedQuestion = std::string (*)(const Model& model, int node);
 
 struct KernelEntry {
-  const char* op_type;  // of the ONNX domain
+  const char* op_type;  // of the ONNX domain; of another with that in front, "com.microsoft.QGemm"
   KernelFactory make;
   UnsupportedQuestion unsupported;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/runtime/light_kernels.h"
 
+#include "millrace/runtime/dynamic_quantize.h"
 #include "millrace/runtime/elementwise_kernel.h"
 #include "millrace/runtime/gather.h"
 #include "millrace/runtime/generate.h"
@@ -36,6 +37,7 @@ constexpr const char* kElementwiseOps[] = {"Abs",
                                            "Clip",
                                            "Cos",
                                            "Cosh",
+                                           "DequantizeLinear",
                                            "Div",
                                            "Dropout",
                                            "Elu",
@@ -66,6 +68,7 @@ constexpr const char* kElementwiseOps[] = {"Abs",
                                            "Or",
                                            "PRelu",
                                            "Pow",
+                                           "QuantizeLinear",
                                            "Reciprocal",
                                            "Relu",
                                            "Round",
@@ -112,6 +115,7 @@ const std::vector<Family>& OtherFamilies() {
       {&MakeGenerator, &GeneratorUnsupported, {"ConstantOfShape", "EyeLike", "Range", "Shape", "Size"}},
       {&MakeGridSample, &GridSampleUnsupported, {"GridSample"}},
       {&MakeTrilu, &TriluUnsupported, {"Trilu"}},
+      {&MakeDynamicQuantize, &DynamicQuantizeUnsupported, {"DynamicQuantizeLinear"}},
       {&MakeMaskedDropout, &MaskedDropoutUnsupported, {"Dropout"}},
       {&MakeAnyConcat, &AnyConcatUnsupported, {"Concat"}},
       {&MakeLoss, &LossUnsupported, {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}},

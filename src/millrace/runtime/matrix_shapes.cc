@@ -27,14 +27,14 @@ std::vector<std::int64_t> OffsetsOf(const Shape& own_batch, const Shape& batch, 
 
 }  // namespace
 
-MatrixShapes MatrixShapesOf(const Model& model, int node) {
+MatrixShapes MatrixShapesOf(const Model& model, int node, std::size_t right_side) {
   const Node& of = model.nodes[static_cast<std::size_t>(node)];
   Shape left = model.values[static_cast<std::size_t>(of.inputs[0])].shape;
-  Shape right = model.values[static_cast<std::size_t>(of.inputs[1])].shape;
+  Shape right = model.values[static_cast<std::size_t>(of.inputs[right_side])].shape;
   if (left.size() == 1) left.insert(left.begin(), 1);
   if (right.size() == 1) right.push_back(1);
   MatrixShapes shapes;
-  if (of.op_type == "Gemm") {
+  if (of.op_type == "Gemm" || of.op_type == "QGemm") {
     shapes.left_transposed = Model::IntOf(of, "transA", 0) != 0;
     shapes.right_transposed = Model::IntOf(of, "transB", 0) != 0;
     shapes.alpha = Model::FloatOf(of, "alpha", 1);

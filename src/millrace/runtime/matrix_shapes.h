@@ -5,7 +5,7 @@
 
 #include "millrace/runtime/kernel.h"
 
-// A Gemm or MatMul as a batch of matrix products: output[b] = alpha * left[b] x right[b] (+ beta * addend).
+// A Gemm or MatMul, of integers too, as a batch of matrix products: output[b] = alpha * left[b] x right[b] (+ beta * addend).
 namespace millrace {
 
 struct MatrixShapes {
@@ -21,6 +21,7 @@ struct MatrixShapes {
   float beta = 1;
 };
 
-MatrixShapes MatrixShapesOf(const Model& model, int node);
+// `right`: the input that is the right side.
+MatrixShapes MatrixShapesOf(const Model& model, int node, std::size_t right = 1);
 
 }  // namespace millrace

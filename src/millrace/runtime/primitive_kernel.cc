@@ -149,6 +149,13 @@ Operand PrimitiveKernel::KeepFloats(const std::vector<float>& values, std::size_
   return Operand::Owned(memory.get());
 }
 
+Operand PrimitiveKernel::KeepBytes(const void* bytes, std::size_t count) {
+  std::shared_ptr<std::byte> memory = AllocateAligned(count);
+  std::memcpy(memory.get(), bytes, count);
+  kept_.push_back(memory);
+  return Operand::Owned(memory.get());
+}
+
 Operand PrimitiveKernel::OperandOf(const Model& model, int value) {
   const Value& of = model.values[static_cast<std::size_t>(value)];
   if (of.constant != nullptr) return KeepFloats(of.constant->AsFloats());

@@ -63,6 +63,7 @@ class PrimitiveKernel : public Kernel {
   Operand KeepWeights(const KernelRequest& request, const std::string& key, const dnnl::memory::desc& from,
                       const float* plain, const dnnl::memory::desc& to);
   Operand KeepFloats(const std::vector<float>& values, std::size_t padded_size = 0);
+  Operand KeepBytes(const void* bytes, std::size_t count);
 
   // The place of a value: an input of the kernel by its number, or a constant (of float32) kept by it.
   Operand OperandOf(const Model& model, int value);

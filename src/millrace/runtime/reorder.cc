@@ -33,6 +33,35 @@ void FromBlock(const float* blocked, std::int64_t stride, std::int64_t channels,
   }
 }
 
+// Bytes of an image as a matrix of `rows` x `columns`, turned over: `columns` x `rows`.
+void Transpose(const std::byte* from, std::int64_t rows, std::int64_t columns, Share own, std::byte* to) {
+  constexpr std::int64_t kTile = 32;
+  for (std::int64_t row = own.begin; row < own.end; row += kTile) {
+    const std::int64_t last_row = std::min(row + kTile, own.end);
+    for (std::int64_t column = 0; column < columns; column += kTile) {
+      const std::int64_t last_column = std::min(column + kTile, columns);
+      for (std::int64_t r = row; r < last_row; ++r) {
+        for (std::int64_t c = column; c < last_column; ++c) to[c * rows + r] = from[r * columns + c];
+      }
+    }
+  }
+}
+
+void ReorderBytes(const TensorSpec& spec, const std::byte* source, Layout wanted, std::byte* destination, int workers,
+                  int worker) {
+  const std::int64_t images = spec.shape[0], channels = spec.shape[1];
+  const std::int64_t pixels = ElementsOf(Shape(spec.shape.begin() + 2, spec.shape.end()));
+  const bool to_last = wanted == Layout::kChannelsLast;
+  const std::int64_t rows = to_last ? channels : pixels, columns = to_last ? pixels : channels;
+  const Share share = ShareOf(images * rows, workers, worker, 1);
+  for (std::int64_t at = share.begin; at < share.end;) {
+    const std::int64_t image = at / rows;
+    const Share own{at % rows, std::min(rows, share.end - image * rows)};
+    Transpose(source + image * rows * columns, rows, columns, own, destination + image * rows * columns);
+    at += own.size();
+  }
+}
+
 }  // namespace
 
 bool CanBeBlocked(DataType type, const Shape& shape) {
@@ -44,6 +73,10 @@ void Reorder(const TensorSpec& spec, const std::byte* source, Layout wanted, std
   if (wanted == spec.layout) {
     const Share share = ShareOf(static_cast<std::int64_t>(spec.bytes()), workers, worker, 4096);
     if (share.size() > 0) std::memcpy(destination + share.begin, source + share.begin, share.size());
+    return;
+  }
+  if (BytesOf(spec.type) == 1) {
+    ReorderBytes(spec, source, wanted, destination, workers, worker);
     return;
   }
   const auto* from = reinterpret_cast<const float*>(source);

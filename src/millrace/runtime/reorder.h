@@ -3,7 +3,7 @@
 
 #include "millrace/runtime/kernel.h"
 
-// Changing the layout of a float32 tensor of four dimensions.
+// Changing the layout of a tensor: float32 of four dimensions to and from blocks, bytes to and from channels innermost.
 namespace millrace {
 
 inline constexpr std::int64_t kBlock = 16;  // channels in a block of Layout::kBlocked16
