@@ -47,7 +47,7 @@ void RunKernel(benchmark::State& state, const Model& model, double operations) {
   request.model = &model;
   request.nodes = nodes;
   for (const Value& value : model.values)
-    request.available.push_back(value.shape.size() == 4 ? Layout::kBlocked16 : Layout::kPlain);
+    request.available.push_back(value.shape.size() == 4 ? Layout::kBlocked : Layout::kPlain);
   const std::unique_ptr<Kernel> kernel = MakeKernel(request);
   std::vector<std::shared_ptr<std::byte>> memory;
   std::vector<const std::byte*> inputs;

@@ -165,7 +165,7 @@ void Check(const fs::path& folder, Counts& counts) {
   const std::size_t failures = Failures();
   try {
     for (const int workers : {1, 2}) {
-      for (const Layout available : {Layout::kPlain, Layout::kBlocked16}) {
+      for (const Layout available : {Layout::kPlain, Layout::kBlocked}) {
         if (wrong.empty()) wrong = Run(model, inputs, expected, {workers, available});
       }
     }

@@ -42,14 +42,14 @@ class Buffer {
 };
 
 void ExpectZeroPadding(const TensorSpec& spec, const std::byte* data) {
-  if (spec.layout != Layout::kBlocked16 || spec.shape[1] % kBlock == 0) return;
+  if (spec.layout != Layout::kBlocked || spec.shape[1] % ChannelBlock() == 0) return;
   const auto* values = reinterpret_cast<const float*>(data);
   const std::int64_t pixels = spec.shape[2] * spec.shape[3];
-  const std::int64_t blocks = (spec.shape[1] + kBlock - 1) / kBlock;
+  const std::int64_t blocks = (spec.shape[1] + ChannelBlock() - 1) / ChannelBlock();
   for (std::int64_t image = 0; image < spec.shape[0]; ++image) {
     for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
-      const float* block = values + ((image * blocks + blocks - 1) * pixels + pixel) * kBlock;
-      for (std::int64_t lane = spec.shape[1] % kBlock; lane < kBlock; ++lane) {
+      const float* block = values + ((image * blocks + blocks - 1) * pixels + pixel) * ChannelBlock();
+      for (std::int64_t lane = spec.shape[1] % ChannelBlock(); lane < ChannelBlock(); ++lane) {
         ASSERT_EQ(block[lane], 0.0f) << "padding of image " << image << ", pixel " << pixel << ", lane " << lane;
       }
     }

@@ -24,7 +24,7 @@ std::vector<HarnessOptions> AllWays() {
   std::vector<HarnessOptions> ways;
   for (const int workers : {1, 2, 3}) {
     ways.push_back({workers, Layout::kPlain});
-    ways.push_back({workers, Layout::kBlocked16});
+    ways.push_back({workers, Layout::kBlocked});
   }
   return ways;
 }

@@ -369,7 +369,7 @@ void ExpectGroupMatches(const Model& model, Random& random, double tolerance) {
   const std::map<int, TensorData> inputs = RandomInputs(model, random);
   const std::map<int, TensorData> expected = EvaluateSlowly(model, inputs);
   for (int workers = 1; workers <= 3; ++workers) {
-    for (const Layout available : {Layout::kPlain, Layout::kBlocked16}) {
+    for (const Layout available : {Layout::kPlain, Layout::kBlocked}) {
       SCOPED_TRACE(std::to_string(workers) + " workers, inputs " + (available == Layout::kPlain ? "plain" : "blocked"));
       const std::map<int, TensorData> actual = RunGroup(model, nodes, inputs, {workers, available});
       for (const auto& [value, tensor] : actual) ExpectClose(tensor, expected.at(value), tolerance);

@@ -16,21 +16,22 @@ TEST(Reorder, GoesToBlocksAndBackWithAnyNumberOfWorkers) {
     for (int workers = 1; workers <= 3; ++workers) {
       const testing::TensorData tensor = testing::RandomTensor(random, shape);
       const TensorSpec plain{DataType::kFloat32, shape, Layout::kPlain};
-      const TensorSpec blocked{DataType::kFloat32, shape, Layout::kBlocked16};
+      const TensorSpec blocked{DataType::kFloat32, shape, Layout::kBlocked};
       std::vector<std::byte> source(plain.bytes()), middle(blocked.bytes(), std::byte{0xff}), back(plain.bytes());
       tensor->CopyTo(source.data());
       for (int worker = 0; worker < workers; ++worker)
-        Reorder(plain, source.data(), Layout::kBlocked16, middle.data(), workers, worker);
+        Reorder(plain, source.data(), Layout::kBlocked, middle.data(), workers, worker);
       for (int worker = 0; worker < workers; ++worker)
         Reorder(blocked, middle.data(), Layout::kPlain, back.data(), workers, worker);
       EXPECT_EQ(source, back);
-      const std::int64_t blocks = (shape[1] + kBlock - 1) / kBlock;
+      const std::int64_t blocks = (shape[1] + ChannelBlock() - 1) / ChannelBlock();
       const std::int64_t pixels = shape[2] * shape[3];
       for (std::int64_t image = 0; image < shape[0]; ++image) {
-        for (std::int64_t channel = 0; channel < blocks * kBlock; ++channel) {
+        for (std::int64_t channel = 0; channel < blocks * ChannelBlock(); ++channel) {
           for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
             float value = 0;
-            const std::int64_t at = ((image * blocks + channel / kBlock) * pixels + pixel) * kBlock + channel % kBlock;
+            const std::int64_t at = ((image * blocks + channel / ChannelBlock()) * pixels + pixel) * ChannelBlock() +
+                                    channel % ChannelBlock();
             std::memcpy(&value, middle.data() + at * 4, 4);
             float wanted = 0;
             if (channel < shape[1])

@@ -30,10 +30,10 @@ std::optional<float> BoundOf(const Model& model, const Node& node, std::size_t i
 // Clears the lanes past the last channel in blocks [begin, end) of 16 floats.
 void ClearPadding(float* data, const Shape& shape, std::int64_t begin, std::int64_t end) {
   const std::int64_t pixels = shape[2] * shape[3];
-  const std::int64_t blocks = (shape[1] + kBlock - 1) / kBlock;
+  const std::int64_t blocks = (shape[1] + ChannelBlock() - 1) / ChannelBlock();
   for (std::int64_t at = begin; at < end; ++at) {
     if (at / pixels % blocks == blocks - 1)
-      std::fill(data + at * kBlock + shape[1] % kBlock, data + (at + 1) * kBlock, 0.0f);
+      std::fill(data + at * ChannelBlock() + shape[1] % ChannelBlock(), data + (at + 1) * ChannelBlock(), 0.0f);
   }
 }
 
@@ -44,9 +44,10 @@ class ActivationKernel : public PrimitiveKernel {
     if (CanBeBlocked(spec.type, spec.shape)) spec.layout = request.available[static_cast<std::size_t>(inputs_.front())];
     output_specs_.front().layout = spec.layout;
     const auto floats = static_cast<std::int64_t>(spec.bytes() / sizeof(float));
-    const bool clears = spec.layout == Layout::kBlocked16 && spec.shape[1] % kBlock != 0 && !KeepsZero(activation);
+    const bool clears =
+        spec.layout == Layout::kBlocked && spec.shape[1] % ChannelBlock() != 0 && !KeepsZero(activation);
     for (int worker = 0; worker < workers(); ++worker) {
-      const Share share = ShareOf(floats, workers(), worker, kBlock);
+      const Share share = ShareOf(floats, workers(), worker, ChannelBlock());
       if (share.size() == 0) continue;
       const dnnl::memory::desc flat = PlainDescription({share.size()});
       const std::size_t offset = static_cast<std::size_t>(share.begin) * sizeof(float);
@@ -63,7 +64,8 @@ class ActivationKernel : public PrimitiveKernel {
       if (!clears) continue;
       const Shape shape = spec.shape;
       AddTask(0, worker, [shape, share](const KernelBuffers& buffers) {
-        ClearPadding(reinterpret_cast<float*>(buffers.outputs[0]), shape, share.begin / kBlock, share.end / kBlock);
+        ClearPadding(reinterpret_cast<float*>(buffers.outputs[0]), shape, share.begin / ChannelBlock(),
+                     share.end / ChannelBlock());
       });
     }
   }

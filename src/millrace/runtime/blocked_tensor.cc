@@ -8,11 +8,14 @@ namespace millrace {
 
 dnnl::memory::desc DescriptionOf(const Shape& shape, Layout layout) {
   if (layout == Layout::kPlain) return PlainDescription(shape);
-  return {shape, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw16c};
+  const bool wide = ChannelBlock() == 16;
+  return {shape, dnnl::memory::data_type::f32,
+          wide ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nChw8c};
 }
 
 std::size_t OffsetOf(const Shape& shape, Layout layout, std::int64_t image, std::int64_t channel) {
-  const std::int64_t channels = layout == Layout::kPlain ? shape[1] : (shape[1] + kBlock - 1) / kBlock * kBlock;
+  const std::int64_t channels =
+      layout == Layout::kPlain ? shape[1] : (shape[1] + ChannelBlock() - 1) / ChannelBlock() * ChannelBlock();
   return static_cast<std::size_t>((image * channels + channel) * ElementsFrom(shape, 2)) * sizeof(float);
 }
 
@@ -28,7 +31,7 @@ std::vector<ChannelPart> ChannelPartsOf(const Shape& shape, Layout layout, int w
     parts.push_back({ShareOf(shape[0], workers, worker), {0, shape[1]}});
     return parts;
   }
-  const Share channels = ShareOf(shape[1], workers, worker, layout == Layout::kPlain ? 1 : kBlock);
+  const Share channels = ShareOf(shape[1], workers, worker, layout == Layout::kPlain ? 1 : ChannelBlock());
   if (channels.size() == 0) return parts;
   for (std::int64_t image = 0; image < shape[0]; ++image) parts.push_back({{image, image + 1}, channels});
   return parts;

@@ -13,7 +13,7 @@ namespace millrace {
 // oneDNN's description of a tensor of this shape in this layout.
 dnnl::memory::desc DescriptionOf(const Shape& shape, Layout layout);
 
-// Bytes from the tensor's beginning to the first element of this image and channel; a channel inside a block of 16 has
+// Bytes from the tensor's beginning to the first element of this image and channel; a channel inside a block has
 // no beginning of its own.
 std::size_t OffsetOf(const Shape& shape, Layout layout, std::int64_t image, std::int64_t channel);
 

@@ -38,17 +38,18 @@ void Plain(const float* source, const float* scale, const float* shift, std::int
   }
 }
 
+template <std::int64_t block>
 void Blocked(const float* source, const float* scale, const float* shift, std::int64_t channels, std::int64_t pixels,
              float* output) {
-  for (std::int64_t block = 0; block * kBlock < channels; ++block) {
+  for (std::int64_t number = 0; number * block < channels; ++number) {
     // Past the last channel scale and shift are zero, and so is the padding.
-    float by[kBlock] = {}, plus[kBlock] = {};
-    const std::int64_t some = std::min(kBlock, channels - block * kBlock);
-    std::copy(scale + block * kBlock, scale + block * kBlock + some, by);
-    std::copy(shift + block * kBlock, shift + block * kBlock + some, plus);
+    float by[block] = {}, plus[block] = {};
+    const std::int64_t some = std::min(block, channels - number * block);
+    std::copy(scale + number * block, scale + number * block + some, by);
+    std::copy(shift + number * block, shift + number * block + some, plus);
     for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
-      const std::int64_t at = (block * pixels + pixel) * kBlock;
-      for (std::int64_t lane = 0; lane < kBlock; ++lane) output[at + lane] = source[at + lane] * by[lane] + plus[lane];
+      const std::int64_t at = (number * pixels + pixel) * block;
+      for (std::int64_t lane = 0; lane < block; ++lane) output[at + lane] = source[at + lane] * by[lane] + plus[lane];
     }
   }
 }
@@ -120,7 +121,7 @@ class ChannelAffineKernel : public PrimitiveKernel {
 
   void Apply(const KernelBuffers& buffers, std::size_t input, const ChannelPart& part) const {
     const std::int64_t pixels = ElementsFrom(shape_, 2);
-    const auto loop = layout_ == Layout::kPlain ? Plain : Blocked;
+    const auto loop = layout_ == Layout::kPlain ? Plain : ChannelBlock() == 16 ? Blocked<16> : Blocked<8>;
     for (std::int64_t image = part.images.begin; image < part.images.end; ++image) {
       const std::size_t offset = OffsetOf(shape_, layout_, image, part.channels.begin);
       loop(reinterpret_cast<const float*>(buffers.inputs[input] + offset), scale_.data() + part.channels.begin,

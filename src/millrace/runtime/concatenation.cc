@@ -22,15 +22,16 @@ class Concatenation : public PrimitiveKernel {
     const auto axis = static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(shape.size()) : given);
     const bool blocked = KeepsBlocks(request, node, axis);
     if (blocked) {
-      for (TensorSpec& spec : input_specs_) spec.layout = Layout::kBlocked16;
-      output_specs_.front().layout = Layout::kBlocked16;
+      for (TensorSpec& spec : input_specs_) spec.layout = Layout::kBlocked;
+      output_specs_.front().layout = Layout::kBlocked;
     }
-    // In blocks, a tensor is one of more dimensions: images, blocks, rows, columns, and 16 channels as its elements.
+    // In blocks, a tensor is one of more dimensions: images, blocks, rows, columns, and a block of channels as its elements.
     const auto dimensions = [blocked](Shape of) {
-      if (blocked) of[1] = (of[1] + kBlock - 1) / kBlock;
+      if (blocked) of[1] = (of[1] + ChannelBlock() - 1) / ChannelBlock();
       return of;
     };
-    const std::size_t element = BytesOf(output_specs_.front().type) * static_cast<std::size_t>(blocked ? kBlock : 1);
+    const std::size_t element =
+        BytesOf(output_specs_.front().type) * static_cast<std::size_t>(blocked ? ChannelBlock() : 1);
     const auto piece_of = [&](const Shape& of) {
       return static_cast<std::size_t>(ElementsFrom(dimensions(of), axis)) * element;
     };
@@ -52,8 +53,8 @@ class Concatenation : public PrimitiveKernel {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const Value& value = request.model->values[static_cast<std::size_t>(node.inputs[i])];
       if (value.constant != nullptr || !CanBeBlocked(value.type, value.shape)) return false;
-      if (axis == 1 && i + 1 < node.inputs.size() && value.shape[1] % kBlock != 0) return false;
-      if (request.available[static_cast<std::size_t>(node.inputs[i])] == Layout::kBlocked16) ++blocked;
+      if (axis == 1 && i + 1 < node.inputs.size() && value.shape[1] % ChannelBlock() != 0) return false;
+      if (request.available[static_cast<std::size_t>(node.inputs[i])] == Layout::kBlocked) ++blocked;
     }
     return 2 * blocked > node.inputs.size();
   }

@@ -92,8 +92,8 @@ class ConvolutionKernel : public PrimitiveKernel {
     };
     std::vector<Pair> pairs;
     if (source_shape_.size() == 4 && !weights_are_computed_) {
-      const bool few_channels = groups_ == 1 && source_shape_[1] < kBlock;
-      pairs.push_back({few_channels ? Layout::kPlain : Layout::kBlocked16, Layout::kBlocked16});
+      const bool few_channels = groups_ == 1 && source_shape_[1] < ChannelBlock();
+      pairs.push_back({few_channels ? Layout::kPlain : Layout::kBlocked, Layout::kBlocked});
       if (epilogue_.residual == source_ && few_channels) pairs.pop_back();
     }
     pairs.push_back({Layout::kPlain, Layout::kPlain});
@@ -112,8 +112,8 @@ class ConvolutionKernel : public PrimitiveKernel {
 
   // Channels that a part's border must be a multiple of.
   std::int64_t Grain() const {
-    const std::int64_t block = output_layout_ == Layout::kBlocked16 ? kBlock : 1;
-    if (groups_ == 1) return kBlock;
+    const std::int64_t block = output_layout_ == Layout::kBlocked ? ChannelBlock() : 1;
+    if (groups_ == 1) return ChannelBlock();
     const std::int64_t per_group = channels_per_group();
     return per_group >= block ? per_group : per_group * block;
   }
@@ -203,7 +203,7 @@ class ConvolutionKernel : public PrimitiveKernel {
   }
 
   bool TakesWinograd(const Part& part) const {
-    if (output_layout_ != Layout::kBlocked16 || source_layout_ != Layout::kBlocked16 || groups_ > 1) return false;
+    if (output_layout_ != Layout::kBlocked || source_layout_ != Layout::kBlocked || groups_ > 1) return false;
     if (output_shape_.size() != 4) return false;
     const std::int64_t results = part.images.size() * part.channels.size() * ElementsFrom(output_shape_, 2);
     if (results * ElementsFrom(weights_shape_, 1) < kWinogradProducts) return false;

@@ -88,14 +88,15 @@ class ConvolutionTranspose : public PrimitiveKernel {
 
   // Blocks where whole blocks of channels go in and come out and oneDNN is fast on them.
   void ChooseLayout() {
-    if (in_.size() != 4 || groups_ != 1 || computed() || in_[1] % kBlock != 0 || out_[1] % kBlock != 0) return;
-    layout_ = Layout::kBlocked16;
+    if (in_.size() != 4 || groups_ != 1 || computed() || in_[1] % ChannelBlock() != 0 || out_[1] % ChannelBlock() != 0)
+      return;
+    layout_ = Layout::kBlocked;
     const std::vector<Part> parts = PartsOf(0);
     if (parts.empty() || IsReference(Describe(parts.front()).impl_info_str())) layout_ = Layout::kPlain;
   }
 
   std::vector<Part> PartsOf(int worker) const {
-    const std::int64_t grain = groups_ > 1 ? per_group() : (layout_ == Layout::kBlocked16 ? kBlock : 1);
+    const std::int64_t grain = groups_ > 1 ? per_group() : (layout_ == Layout::kBlocked ? ChannelBlock() : 1);
     const bool by_images = workers() == 1 || in_[0] % workers() == 0;
     const Share images = by_images ? ShareOf(in_[0], workers(), worker) : Share{0, in_[0]};
     const Share channels = by_images ? Share{0, out_[1]} : ShareOf(out_[1], workers(), worker, grain);

@@ -36,10 +36,12 @@ bool BroadcastStrides(const Shape& shape, const Shape& to, std::vector<std::int6
   return true;
 }
 
-std::int64_t ChannelBlocks(std::int64_t channels) { return (channels + kBlock - 1) / kBlock; }
+std::int64_t ChannelBlocks(std::int64_t channels) { return (channels + ChannelBlock() - 1) / ChannelBlock(); }
 
 // A blocked tensor as a row-major one of five dimensions.
-Shape BlockedShape(const Shape& shape) { return {shape[0], ChannelBlocks(shape[1]), shape[2], shape[3], kBlock}; }
+Shape BlockedShape(const Shape& shape) {
+  return {shape[0], ChannelBlocks(shape[1]), shape[2], shape[3], ChannelBlock()};
+}
 
 // Strides of a blocked tensor of four dimensions along those of the output.
 std::vector<std::int64_t> BlockedStrides(const Shape& shape, const Shape& to) {
@@ -65,7 +67,7 @@ bool RunsOnBlocks(const KernelRequest& request, const Shape& shape) {
   for (const int input : GroupInputs(model, request.nodes)) {
     const Value& value = ValueOf(model, input);
     const bool blocked = static_cast<std::size_t>(input) < request.available.size() &&
-                         request.available[static_cast<std::size_t>(input)] == Layout::kBlocked16 &&
+                         request.available[static_cast<std::size_t>(input)] == Layout::kBlocked &&
                          CanBeBlocked(value.type, value.shape);
     if (!blocked && ElementsOf(value.shape) != 1) return false;
     any = any || (blocked && value.shape == shape);
@@ -126,15 +128,15 @@ class ElementwiseKernel : public Kernel {
     outputs_ = GroupOutputs(model, request.nodes);
     for (const int value : inputs_) {
       const bool lies_blocked = blocked && ElementsOf(ValueOf(model, value).shape) != 1;
-      input_specs_.push_back(SpecOf(model, value, lies_blocked ? Layout::kBlocked16 : Layout::kPlain));
+      input_specs_.push_back(SpecOf(model, value, lies_blocked ? Layout::kBlocked : Layout::kPlain));
     }
     for (const int value : outputs_)
-      output_specs_.push_back(SpecOf(model, value, blocked ? Layout::kBlocked16 : Layout::kPlain));
+      output_specs_.push_back(SpecOf(model, value, blocked ? Layout::kBlocked : Layout::kPlain));
     elements_ = ElementsOf(blocked ? BlockedShape(shape) : shape);
-    if (blocked && shape[1] % kBlock != 0) {
-      padding_from_ = shape[1] % kBlock;
+    if (blocked && shape[1] % ChannelBlock() != 0) {
+      padding_from_ = shape[1] % ChannelBlock();
       channel_blocks_ = ChannelBlocks(shape[1]);
-      plane_ = shape[2] * shape[3] * kBlock;
+      plane_ = shape[2] * shape[3] * ChannelBlock();
     }
     bool padding_kept = true;
     std::map<int, std::size_t> intermediate_at;
@@ -221,9 +223,9 @@ class ElementwiseKernel : public Kernel {
     spec.shape = broadcasts_from;
     if (spec.shape.size() < rank) spec.shape.insert(spec.shape.begin(), rank - spec.shape.size(), 1);
     TensorSpec wanted = spec;
-    wanted.layout = Layout::kBlocked16;
+    wanted.layout = Layout::kBlocked;
     const std::shared_ptr<std::byte> blocked = AllocateAligned(wanted.bytes());
-    Reorder(spec, plain.get(), Layout::kBlocked16, blocked.get(), 1, 0);
+    Reorder(spec, plain.get(), Layout::kBlocked, blocked.get(), 1, 0);
     return blocked;
   }
 
@@ -268,8 +270,8 @@ class ElementwiseKernel : public Kernel {
       const std::int64_t plane = at / plane_;
       const std::int64_t end = std::min((plane + 1) * plane_, begin + count);
       if (plane % channel_blocks_ == channel_blocks_ - 1) {
-        for (std::int64_t lane = at; lane < end; lane += kBlock)
-          std::fill(out + (lane - begin) + padding_from_, out + (lane - begin) + kBlock, 0.0f);
+        for (std::int64_t lane = at; lane < end; lane += ChannelBlock())
+          std::fill(out + (lane - begin) + padding_from_, out + (lane - begin) + ChannelBlock(), 0.0f);
       }
       at = end;
     }

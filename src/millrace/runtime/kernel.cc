@@ -17,8 +17,8 @@ namespace millrace {
 
 std::size_t TensorSpec::bytes() const {
   std::int64_t elements = ElementsOf(shape);
-  if (layout == Layout::kBlocked16 && shape[1] > 0) {
-    elements = elements / shape[1] * ((shape[1] + kBlock - 1) / kBlock * kBlock);
+  if (layout == Layout::kBlocked && shape[1] > 0) {
+    elements = elements / shape[1] * ((shape[1] + ChannelBlock() - 1) / ChannelBlock() * ChannelBlock());
   }
   return static_cast<std::size_t>(elements) * BytesOf(type);
 }

@@ -2,6 +2,7 @@
 #include "millrace/runtime/pooling.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "millrace/runtime/blocked_tensor.h"
 #include "millrace/runtime/primitive_kernel.h"
@@ -25,9 +26,7 @@ class PoolingKernel : public PrimitiveKernel {
     const Node& node = request.model->nodes[static_cast<std::size_t>(request.nodes.front())];
     const Shape source_shape = input_specs_.front().shape;
     const Shape output_shape = output_specs_.front().shape;
-    const Layout layout = CanBeBlocked(DataType::kFloat32, source_shape)
-                              ? request.available[static_cast<std::size_t>(inputs_.front())]
-                              : Layout::kPlain;
+    const Layout layout = LayoutFor(request, node, source_shape, output_shape);
     input_specs_.front().layout = layout;
     output_specs_.front().layout = layout;
     for (int worker = 0; worker < workers(); ++worker) {
@@ -47,6 +46,14 @@ class PoolingKernel : public PrimitiveKernel {
   }
 
  private:
+  // As the source is at hand, but for rows of pixels where oneDNN has only simple loops for those, ten times slower.
+  Layout LayoutFor(const KernelRequest& request, const Node& node, const Shape& source, const Shape& output) const {
+    if (!CanBeBlocked(DataType::kFloat32, source)) return Layout::kPlain;
+    if (request.available[static_cast<std::size_t>(inputs_.front())] == Layout::kBlocked) return Layout::kBlocked;
+    const std::string_view plain = Describe(node, source, output, Layout::kPlain).impl_info_str();
+    return plain.starts_with("jit") ? Layout::kPlain : Layout::kBlocked;
+  }
+
   static dnnl::pooling_v2_forward::primitive_desc Describe(const Node& node, const Shape& source, const Shape& output,
                                                            Layout layout) {
     SlidingWindow window = PoolWindowOf(node, source);

@@ -31,11 +31,11 @@ class SameShapeArithmetic : public PrimitiveKernel {
     TensorSpec& output = output_specs_.front();
     output.layout = layout;
     // Dividing the zeros of the padding would leave other things there.
-    const bool clears = layout == Layout::kBlocked16 && node.op_type == "Div" && output.shape[1] % kBlock != 0;
+    const bool clears = layout == Layout::kBlocked && node.op_type == "Div" && output.shape[1] % ChannelBlock() != 0;
     if (clears) SetPlain();
     const auto floats = static_cast<std::int64_t>(output.bytes() / sizeof(float));
     for (int worker = 0; worker < workers(); ++worker) {
-      const Share share = ShareOf(floats, workers(), worker, kBlock);
+      const Share share = ShareOf(floats, workers(), worker, ChannelBlock());
       if (share.size() == 0) continue;
       const std::size_t offset = static_cast<std::size_t>(share.begin) * sizeof(float);
       if (node.inputs.size() == 1) {
@@ -62,9 +62,9 @@ class SameShapeArithmetic : public PrimitiveKernel {
   Layout ChooseLayout(const KernelRequest& request) const {
     if (!CanBeBlocked(DataType::kFloat32, output_specs_.front().shape)) return Layout::kPlain;
     const auto blocked = std::count_if(inputs_.begin(), inputs_.end(), [&request](int value) {
-      return request.available[static_cast<std::size_t>(value)] == Layout::kBlocked16;
+      return request.available[static_cast<std::size_t>(value)] == Layout::kBlocked;
     });
-    return 2 * blocked >= static_cast<std::ptrdiff_t>(inputs_.size()) ? Layout::kBlocked16 : Layout::kPlain;
+    return 2 * blocked >= static_cast<std::ptrdiff_t>(inputs_.size()) ? Layout::kBlocked : Layout::kPlain;
   }
 
   void SetPlain() {

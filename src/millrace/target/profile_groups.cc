@@ -62,7 +62,7 @@ class ProfiledGroup {
     for (std::size_t value = 0; value < model.values.size(); ++value) {
       const Value& of = model.values[value];
       // The heavy kernels make blocks of whatever can lie in blocks; what the caller gives is plain.
-      if (of.producer >= 0 && CanBeBlocked(of.type, of.shape)) request.available[value] = Layout::kBlocked16;
+      if (of.producer >= 0 && CanBeBlocked(of.type, of.shape)) request.available[value] = Layout::kBlocked;
     }
     kernel_ = MakeKernel(request);
     Random random(1);
