@@ -111,6 +111,15 @@ std::vector<int> ModelMaker::AllNodes() const {
   return nodes;
 }
 
+namespace {
+
+bool MayLie(const Value& value, Layout layout) {
+  return layout == Layout::kChannelsLast ? CanHaveChannelsLast(value.type, value.shape)
+                                         : CanBeBlocked(value.type, value.shape);
+}
+
+}  // namespace
+
 std::map<int, TensorData> RunGroup(const Model& model, const std::vector<int>& nodes,
                                    const std::map<int, TensorData>& inputs, const HarnessOptions& options) {
   const OneOpenMpThread one_thread;
@@ -119,7 +128,7 @@ std::map<int, TensorData> RunGroup(const Model& model, const std::vector<int>& n
   request.nodes = nodes;
   request.workers = options.workers;
   for (const Value& value : model.values)
-    request.available.push_back(CanBeBlocked(value.type, value.shape) ? options.available : Layout::kPlain);
+    request.available.push_back(MayLie(value, options.available) ? options.available : Layout::kPlain);
   const std::unique_ptr<Kernel> kernel = MakeKernel(request);
   EXPECT_EQ(kernel->inputs(), GroupInputs(model, nodes));
   EXPECT_EQ(kernel->outputs(), GroupOutputs(model, nodes));

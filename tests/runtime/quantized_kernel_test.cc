@@ -271,6 +271,66 @@ TEST(QuantizedConvolution, OfIntegersGivesTheSums) {
   }
 }
 
+TEST(BytePooling, TakesTheLargestOfEveryWindowOfAnyKindOfPadding) {
+  Random random(10);
+  for (int round = 0; round < 40; ++round) {
+    const auto some = [&random](std::uint64_t most) { return 1 + static_cast<std::int64_t>(random.Below(most)); };
+    const DataType type = random.Below(2) == 0 ? DataType::kUint8 : DataType::kInt8;
+    const std::int64_t kernel = 1 + some(2), stride = some(2), pad = static_cast<std::int64_t>(random.Below(2));
+    const Shape source = {some(2), some(40), 5 + some(9), 5 + some(9)};
+    const auto along = [&](std::size_t axis) { return (source[axis] + 2 * pad - kernel) / stride + 1; };
+    const Shape result = {source[0], source[1], along(2), along(3)};
+    const TensorData x = RandomBytes(random, type, source, EndsOf(type).low, EndsOf(type).high);
+    const std::vector<std::int64_t> from = x->AsInt64s();
+    std::vector<std::int64_t> expected;
+    for (std::int64_t plane = 0; plane < source[0] * source[1]; ++plane)
+      for (std::int64_t y = 0; y < result[2]; ++y)
+        for (std::int64_t z = 0; z < result[3]; ++z) {
+          std::int64_t largest = EndsOf(type).low;
+          for (std::int64_t row = std::max<std::int64_t>(0, y * stride - pad);
+               row < std::min(source[2], y * stride - pad + kernel); ++row)
+            for (std::int64_t column = std::max<std::int64_t>(0, z * stride - pad);
+                 column < std::min(source[3], z * stride - pad + kernel); ++column)
+              largest =
+                  std::max(largest, from[static_cast<std::size_t>((plane * source[2] + row) * source[3] + column)]);
+          expected.push_back(largest);
+        }
+    ModelMaker maker;
+    const int in = maker.Input(source, type);
+    const int out = maker.Node("MaxPool", {in}, result,
+                               {{"kernel_shape", std::vector<std::int64_t>(2, kernel)},
+                                {"strides", std::vector<std::int64_t>(2, stride)},
+                                {"pads", std::vector<std::int64_t>(4, pad)}},
+                               type);
+    for (const int workers : {1, 3})
+      ExpectExactly(RunGroup(maker.model(), {0}, {{in, x}}, {.workers = workers}).at(out), expected);
+  }
+}
+
+TEST(ByteConcatenation, KeepsTheChannelsInnermostAlongAnyAxis) {
+  Random random(11);
+  for (std::int64_t axis = 0; axis < 4; ++axis) {
+    std::vector<Shape> shapes(3, Shape{2, 5, 3, 4});
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      shapes[i][static_cast<std::size_t>(axis)] += static_cast<std::int64_t>(i);
+    Shape result = shapes[0];
+    ModelMaker maker;
+    std::vector<int> inputs;
+    std::map<int, TensorData> given;
+    for (const Shape& shape : shapes) {
+      inputs.push_back(maker.Input(shape, DataType::kUint8));
+      given.emplace(inputs.back(), RandomBytes(random, DataType::kUint8, shape, 0, 255));
+    }
+    result[static_cast<std::size_t>(axis)] = 3 * shapes[0][static_cast<std::size_t>(axis)] + 3;
+    const int out = maker.Node("Concat", inputs, result, {{"axis", axis}}, DataType::kUint8);
+    const std::vector<std::int64_t> expected = RunGroup(maker.model(), {0}, given).at(out)->AsInt64s();
+    for (const int workers : {1, 3}) {
+      const auto actual = RunGroup(maker.model(), {0}, given, {.workers = workers, .available = Layout::kChannelsLast});
+      ExpectExactly(actual.at(out), expected);
+    }
+  }
+}
+
 // left x right, batch by batch, both less their zero points.
 std::vector<std::int64_t> Product(const std::vector<std::int64_t>& left, std::int64_t left_zero,
                                   const std::vector<std::int64_t>& right, const std::vector<int>& right_zero,

@@ -45,7 +45,7 @@ class Joiner {
     StoreConstants();
     CountReaders();
     int joined = 0;
-    for (std::size_t node = 0; node < model_.nodes.size(); ++node) joined += JoinAt(node) ? 1 : 0;
+    for (std::size_t node = 0; node < model_.nodes.size(); ++node) joined += JoinAt(node) || MoveAt(node) ? 1 : 0;
     WidenConstants();
     return joined;
   }
@@ -227,6 +227,42 @@ class Joiner {
     pattern.weights_by = *std::move(weights_by);
     pattern.result_by = *std::move(result_by);
     return pattern;
+  }
+
+  // Ops that give what they are given, and the larger of two: on stored numbers they do the same.
+  static bool OnlyPicks(const Node& node) {
+    if (!node.domain.empty()) return false;
+    if (node.op_type == "MaxPool") return node.outputs.size() == 1 || node.outputs[1] < 0;
+    return node.op_type == "Concat" || node.op_type == "Flatten" || node.op_type == "Reshape" ||
+           node.op_type == "Squeeze" || node.op_type == "Transpose" || node.op_type == "Unsqueeze";
+  }
+
+  // Such an op between DequantizeLinears and a QuantizeLinear of one scale and zero point.
+  bool MoveAt(std::size_t at) {
+    Node& store = model_.nodes[at];
+    if (!IsOne(store, "QuantizeLinear")) return false;
+    const int maker_id = MakerOf(store.inputs[0]);
+    if (maker_id < 0 || readers_[static_cast<std::size_t>(store.inputs[0])] != 1) return false;
+    const Node& maker = NodeAt(maker_id);
+    const auto result_by = ScalingOf(store);
+    const DataType type = ValueOf(store.outputs[0]).type;
+    if (!OnlyPicks(maker) || !result_by || !result_by->whole() || !IsByteType(type)) return false;
+    std::vector<int> inputs = maker.inputs;
+    const std::size_t tensors = maker.op_type == "Concat" ? inputs.size() : 1;
+    for (std::size_t i = 0; i < tensors; ++i) {
+      const int source = MakerOf(inputs[i]);
+      if (source < 0 || !IsOne(NodeAt(source), "DequantizeLinear")) return false;
+      const auto by = ScalingOf(NodeAt(source));
+      inputs[i] = NodeAt(source).inputs[0];
+      if (!by || ValueOf(inputs[i]).type != type || by->scale != result_by->scale || by->zero != result_by->zero)
+        return false;
+    }
+    store.name = maker.name;
+    store.layer = maker.layer;
+    store.op_type = maker.op_type;
+    store.attributes = maker.attributes;
+    store.inputs = std::move(inputs);
+    return true;
   }
 
   int AddConstant(const std::string& name, ConstantPointer constant) {

@@ -5,7 +5,8 @@
 
 // Quantised models say with pairs of QuantizeLinear and DequantizeLinear around each operator ("QDQ") that it may be
 // computed on 8-bit integers. Here each such pattern becomes the operator that does so, as other runtimes do when they
-// load a model: Conv becomes QLinearConv, MatMul QLinearMatMul, Gemm com.microsoft's QGemm.
+// load a model: Conv becomes QLinearConv, MatMul QLinearMatMul, Gemm com.microsoft's QGemm; MaxPool, Concat and ops that
+// only move elements work on the integers where scale and zero point are the same before and behind them.
 namespace millrace {
 
 // For drafts whose shapes are known and constants folded. A Relu or Clip in between goes where the stored range does its

@@ -20,23 +20,28 @@ class Concatenation : public PrimitiveKernel {
     const Shape shape = output_specs_.front().shape;
     const std::int64_t given = Model::IntOf(node, "axis", 1);
     const auto axis = static_cast<std::size_t>(given < 0 ? given + static_cast<std::int64_t>(shape.size()) : given);
-    const bool blocked = KeepsBlocks(request, node, axis);
-    if (blocked) {
-      for (TensorSpec& spec : input_specs_) spec.layout = Layout::kBlocked;
-      output_specs_.front().layout = Layout::kBlocked;
-    }
+    const Layout layout = KeepsBlocks(request, node, axis)   ? Layout::kBlocked
+                          : KeepsChannelsLast(request, node) ? Layout::kChannelsLast
+                                                             : Layout::kPlain;
+    const bool blocked = layout == Layout::kBlocked;
+    for (TensorSpec& spec : input_specs_) spec.layout = layout;
+    output_specs_.front().layout = layout;
     // In blocks, a tensor is one of more dimensions: images, blocks, rows, columns, and a block of channels as its elements.
-    const auto dimensions = [blocked](Shape of) {
+    // With the channels innermost it is one of other dimensions.
+    const bool innermost = layout == Layout::kChannelsLast;
+    const std::size_t place = !innermost || axis == 0 ? axis : axis == 1 ? shape.size() - 1 : axis - 1;
+    const auto dimensions = [blocked, innermost](Shape of) {
       if (blocked) of[1] = (of[1] + ChannelBlock() - 1) / ChannelBlock();
+      if (innermost) std::rotate(of.begin() + 1, of.begin() + 2, of.end());
       return of;
     };
     const std::size_t element =
         BytesOf(output_specs_.front().type) * static_cast<std::size_t>(blocked ? ChannelBlock() : 1);
     const auto piece_of = [&](const Shape& of) {
-      return static_cast<std::size_t>(ElementsFrom(dimensions(of), axis)) * element;
+      return static_cast<std::size_t>(ElementsFrom(dimensions(of), place)) * element;
     };
     std::int64_t rows = 1;
-    for (std::size_t i = 0; i < axis; ++i) rows *= dimensions(shape)[i];
+    for (std::size_t i = 0; i < place; ++i) rows *= dimensions(shape)[i];
     const std::size_t output_piece = piece_of(shape);
     std::size_t at = 0;
     for (const int value : node.inputs) {
@@ -47,6 +52,17 @@ class Concatenation : public PrimitiveKernel {
   }
 
  private:
+  // Whether most inputs are bytes with the channels innermost.
+  static bool KeepsChannelsLast(const KernelRequest& request, const Node& node) {
+    std::size_t innermost = 0;
+    for (const int input : node.inputs) {
+      const Value& value = request.model->values[static_cast<std::size_t>(input)];
+      if (value.constant != nullptr || !CanHaveChannelsLast(value.type, value.shape)) return false;
+      if (request.available[static_cast<std::size_t>(input)] == Layout::kChannelsLast) ++innermost;
+    }
+    return 2 * innermost > node.inputs.size();
+  }
+
   // Whether most inputs are blocked and whole blocks can be copied.
   bool KeepsBlocks(const KernelRequest& request, const Node& node, std::size_t axis) const {
     std::size_t blocked = 0;

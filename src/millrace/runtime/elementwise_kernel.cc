@@ -75,6 +75,30 @@ bool RunsOnBlocks(const KernelRequest& request, const Shape& shape) {
   return any;
 }
 
+// Where only bytes of the output's shape come in and go out, and constants are one element or one for all, the order of
+// elements does not matter: they stay as they are at hand.
+bool RunsOnChannelsLast(const KernelRequest& request, const Shape& shape) {
+  const Model& model = *request.model;
+  bool any = false;
+  for (const int input : GroupInputs(model, request.nodes)) {
+    const Value& value = ValueOf(model, input);
+    if (!CanHaveChannelsLast(value.type, value.shape) || value.shape != shape) return false;
+    any = any || (static_cast<std::size_t>(input) < request.available.size() &&
+                  request.available[static_cast<std::size_t>(input)] == Layout::kChannelsLast);
+  }
+  for (const int output : GroupOutputs(model, request.nodes)) {
+    const Value& value = ValueOf(model, output);
+    if (!CanHaveChannelsLast(value.type, value.shape)) return false;
+  }
+  for (const int node : request.nodes) {
+    for (const int input : model.nodes[static_cast<std::size_t>(node)].inputs) {
+      const bool constant = input >= 0 && ValueOf(model, input).constant != nullptr;
+      if (constant && ElementsOf(ValueOf(model, input).shape) != 1) return false;
+    }
+  }
+  return any;
+}
+
 // Before opset 7 the second operand was laid along the first from the dimension `axis` on, a PRelu's slopes along the
 // channels.
 Shape Aligned(const Node& node, Shape own, const Shape& shape) {
@@ -124,14 +148,16 @@ class ElementwiseKernel : public Kernel {
   ElementwiseKernel(const KernelRequest& request, const Shape& shape) : workers_(request.workers) {
     const Model& model = *request.model;
     const bool blocked = RunsOnBlocks(request, shape);
+    const Layout layout = blocked                              ? Layout::kBlocked
+                          : RunsOnChannelsLast(request, shape) ? Layout::kChannelsLast
+                                                               : Layout::kPlain;
     inputs_ = GroupInputs(model, request.nodes);
     outputs_ = GroupOutputs(model, request.nodes);
     for (const int value : inputs_) {
-      const bool lies_blocked = blocked && ElementsOf(ValueOf(model, value).shape) != 1;
-      input_specs_.push_back(SpecOf(model, value, lies_blocked ? Layout::kBlocked : Layout::kPlain));
+      const bool one_element = ElementsOf(ValueOf(model, value).shape) == 1;
+      input_specs_.push_back(SpecOf(model, value, one_element && blocked ? Layout::kPlain : layout));
     }
-    for (const int value : outputs_)
-      output_specs_.push_back(SpecOf(model, value, blocked ? Layout::kBlocked : Layout::kPlain));
+    for (const int value : outputs_) output_specs_.push_back(SpecOf(model, value, layout));
     elements_ = ElementsOf(blocked ? BlockedShape(shape) : shape);
     if (blocked && shape[1] % ChannelBlock() != 0) {
       padding_from_ = shape[1] % ChannelBlock();

@@ -2,6 +2,7 @@
 #include "millrace/runtime/heavy_kernels.h"
 
 #include "millrace/runtime/activation.h"
+#include "millrace/runtime/byte_pooling.h"
 #include "millrace/runtime/channel_affine_kernel.h"
 #include "millrace/runtime/concatenation.h"
 #include "millrace/runtime/convolution.h"
@@ -21,9 +22,10 @@ namespace millrace {
 std::vector<KernelEntry> HeavyKernels() {
   std::vector<KernelEntry> all;
   for (const auto kernels :
-       {ActivationKernels, ChannelAffineKernels, ConcatenationKernels, ConvolutionKernels, ConvolutionTransposeKernels,
-        EinsumKernels, MatrixProductKernels, NormalizationKernels, GroupNormalizationKernels, PoolingKernels,
-        QuantizedConvolutionKernels, QuantizedProductKernels, SameShapeArithmeticKernels, SoftmaxKernels}) {
+       {ActivationKernels, BytePoolingKernels, ChannelAffineKernels, ConcatenationKernels, ConvolutionKernels,
+        ConvolutionTransposeKernels, EinsumKernels, MatrixProductKernels, NormalizationKernels,
+        GroupNormalizationKernels, PoolingKernels, QuantizedConvolutionKernels, QuantizedProductKernels,
+        SameShapeArithmeticKernels, SoftmaxKernels}) {
     const std::vector<KernelEntry> some = kernels();
     all.insert(all.end(), some.begin(), some.end());
   }

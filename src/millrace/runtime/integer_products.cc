@@ -26,6 +26,18 @@ dnnl::memory::data_type ByteTypeOf(DataType type) {
 
 dnnl::memory::desc PlainOf(const Shape& shape, dnnl::memory::data_type type) { return {shape, type, StridesOf(shape)}; }
 
+dnnl::memory::desc ChannelsLastOf(const Shape& shape, dnnl::memory::data_type type) {
+  Shape strides(shape.size());
+  std::int64_t stride = shape[1];
+  strides[1] = 1;
+  for (std::size_t d = shape.size(); d-- > 2;) {
+    strides[d] = stride;
+    stride *= shape[d];
+  }
+  strides[0] = stride;
+  return {shape, type, strides};
+}
+
 bool SumsAreExact(const std::vector<float>& weights, std::size_t per_row, DataType source) {
   if (AddsInWords()) return true;
   if (source != DataType::kUint8) return false;

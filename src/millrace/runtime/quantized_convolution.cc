@@ -162,21 +162,7 @@ class QuantizedConvolution : public PrimitiveKernel {
   }
 
  private:
-  // The rows of the source that rows of the result read, and the padding that is left before and behind them.
-  struct Band {
-    Share source;
-    std::int64_t before = 0, behind = 0;
-  };
-  Band BandOf(Share rows) const {
-    const std::int64_t extent = (window_.kernel[0] - 1) * window_.dilations[0] + 1;
-    const std::int64_t first = rows.begin * window_.strides[0] - window_.pads_begin[0];
-    const std::int64_t last = (rows.end - 1) * window_.strides[0] - window_.pads_begin[0] + extent;
-    Band band;
-    band.source = {std::max<std::int64_t>(0, first), std::min(source_shape_[2], last)};
-    band.before = band.source.begin - first;
-    band.behind = last - band.source.end;
-    return band;
-  }
+  RowBand BandOf(Share rows) const { return RowBandOf(window_, rows, source_shape_[2]); }
 
   Shape OneImage(const Shape& shape, std::int64_t rows) const {
     Shape part = shape;
@@ -194,20 +180,8 @@ class QuantizedConvolution : public PrimitiveKernel {
     return shape;
   }
 
-  static dnnl::memory::desc ChannelsLast(const Shape& shape, DataType type) {
-    Shape strides(shape.size());
-    std::int64_t stride = shape[1];
-    strides[1] = 1;
-    for (std::size_t d = shape.size(); d-- > 2;) {
-      strides[d] = stride;
-      stride *= shape[d];
-    }
-    strides[0] = stride;
-    return {shape, ByteTypeOf(type), strides};
-  }
-
   dnnl::convolution_forward::primitive_desc Describe(Share rows, bool bytes, bool or_empty) const {
-    const Band band = BandOf(rows);
+    const RowBand band = BandOf(rows);
     const Shape source = OneImage(source_shape_, band.source.size()), result = OneImage(result_shape_, rows.size());
     Shape dilations = window_.dilations, before = window_.pads_begin, behind = window_.pads_end;
     for (std::int64_t& dilation : dilations) --dilation;
@@ -232,13 +206,13 @@ class QuantizedConvolution : public PrimitiveKernel {
     }
     if (numbers_.source_zero != 0) attributes.set_zero_points(DNNL_ARG_SRC, 0, {numbers_.source_zero});
     if (numbers_.result_zero != 0) attributes.set_zero_points(DNNL_ARG_DST, 0, {numbers_.result_zero});
-    return {
-        {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, ChannelsLast(source, source_type_),
-         weights, dnnl::memory::desc({result_shape_[1]}, dnnl::memory::data_type::s32, dnnl::memory::format_tag::a),
-         ChannelsLast(result, result_type_), window_.strides, dilations, before, behind},
-        attributes,
-        CpuEngine(),
-        or_empty};
+    return {{dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+             ChannelsLastOf(source, ByteTypeOf(source_type_)), weights,
+             dnnl::memory::desc({result_shape_[1]}, dnnl::memory::data_type::s32, dnnl::memory::format_tag::a),
+             ChannelsLastOf(result, ByteTypeOf(result_type_)), window_.strides, dilations, before, behind},
+            attributes,
+            CpuEngine(),
+            or_empty};
   }
 
   bool OneDnnTakesBytes() const {
@@ -307,7 +281,7 @@ class QuantizedConvolution : public PrimitiveKernel {
 
   void AddFloats(const KernelRequest& request, int worker, std::int64_t image, Share rows) {
     const Prepared& prepared = PreparedFor(rows);
-    const Band band = BandOf(rows);
+    const RowBand band = BandOf(rows);
     const Operand widened = ScratchOf(widened_, worker, ElementsFrom(source_shape_, 1));
     const Operand sums = ScratchOf(sums_, worker, ElementsFrom(result_shape_, 1));
     AddTask(0, worker, [this, image, band, widened](const KernelBuffers& buffers) {

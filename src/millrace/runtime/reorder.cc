@@ -109,6 +109,11 @@ bool CanBeBlocked(DataType type, const Shape& shape) {
   return type == DataType::kFloat32 && shape.size() == 4 && ElementsOf(shape) > 0;
 }
 
+bool CanHaveChannelsLast(DataType type, const Shape& shape) {
+  const bool byte = type == DataType::kInt8 || type == DataType::kUint8;
+  return byte && shape.size() >= 3 && shape.size() <= 5 && ElementsOf(shape) > 0;
+}
+
 void Reorder(const TensorSpec& spec, const std::byte* source, Layout wanted, std::byte* destination, int workers,
              int worker) {
   if (wanted == spec.layout) {

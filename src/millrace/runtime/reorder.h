@@ -13,6 +13,9 @@ std::int64_t ChannelBlock();
 // True if a tensor of this type and shape may lie in blocks.
 bool CanBeBlocked(DataType type, const Shape& shape);
 
+// True if one may lie with its channels innermost.
+bool CanHaveChannelsLast(DataType type, const Shape& shape);
+
 // Worker `worker` of `workers` writes its share of `source`, which lies as `spec` says, to `destination` in layout
 // `wanted`. Padding is written as zeros. The shares of all workers together are the whole tensor; no order between
 // them.

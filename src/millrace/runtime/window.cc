@@ -53,4 +53,15 @@ SlidingWindow WindowOf(const Node& node, const Shape& spatial, const Shape& kern
   return window;
 }
 
+RowBand RowBandOf(const SlidingWindow& window, Share result, std::int64_t rows) {
+  const std::int64_t extent = (window.kernel[0] - 1) * window.dilations[0] + 1;
+  const std::int64_t first = result.begin * window.strides[0] - window.pads_begin[0];
+  const std::int64_t last = (result.end - 1) * window.strides[0] - window.pads_begin[0] + extent;
+  RowBand band;
+  band.source = {std::max<std::int64_t>(0, first), std::min(rows, last)};
+  band.before = band.source.begin - first;
+  band.behind = last - band.source.end;
+  return band;
+}
+
 }  // namespace millrace

@@ -24,6 +24,7 @@ class Quantizer {
     to_.nodes.clear();
     instead_.assign(model.values.size(), -1);
     wanted_.assign(model.values.size(), false);
+    not_negative_.assign(model.values.size(), false);
     readers_.assign(model.values.size(), 0);
   }
 
@@ -40,7 +41,9 @@ class Quantizer {
       if (IsProduct(node)) copy.inputs[1] = WeightsOf(node);
       AddNode(std::move(copy));
       for (const int output : node.outputs) {
-        if (output >= 0 && IsWanted(output)) AddPair(output, node.op_type == "Relu");
+        if (output < 0) continue;
+        not_negative_[At(output)] = IsNotNegative(node);
+        if (IsWanted(output)) AddPair(output, not_negative_[At(output)]);
       }
     }
     DropUnread();
@@ -56,6 +59,16 @@ class Quantizer {
     const Value& weights = from_.values[At(node.inputs[1])];
     if (weights.constant == nullptr || weights.type != DataType::kFloat32) return false;
     return node.op_type == "Conv" || weights.shape.size() == 2;
+  }
+
+  // Behind a Relu, and behind ops that only pick among such numbers.
+  bool IsNotNegative(const Node& node) const {
+    if (node.op_type == "Relu") return true;
+    if (node.op_type != "MaxPool" && node.op_type != "Concat" && node.op_type != "Flatten" && node.op_type != "Reshape")
+      return false;
+    const std::size_t tensors = node.op_type == "Concat" ? node.inputs.size() : 1;
+    return std::all_of(node.inputs.begin(), node.inputs.begin() + static_cast<std::ptrdiff_t>(tensors),
+                       [this](int input) { return not_negative_[At(input)]; });
   }
 
   // The weights as they were go.
@@ -204,6 +217,7 @@ class Quantizer {
   std::map<std::pair<int, std::int64_t>, int> weights_;  // by value of from_ and axis: what is read instead
   std::vector<int> instead_;                             // by value of from_: the value of to_ that its readers read
   std::vector<bool> wanted_;                             // by value of from_: to be stored in 8 bits
+  std::vector<bool> not_negative_;                       // by value of from_
   std::vector<int> readers_;                             // by value of from_
 };
 

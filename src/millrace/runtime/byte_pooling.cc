@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/runtime/byte_pooling.h"
+
+#include <algorithm>
+
+#include "millrace/runtime/blocked_tensor.h"
+#include "millrace/runtime/integer_products.h"
+#include "millrace/runtime/primitive_kernel.h"
+#include "millrace/runtime/refusal.h"
+#include "millrace/runtime/reorder.h"
+#include "millrace/runtime/window.h"
+#include "millrace/runtime/work_share.h"
+
+namespace millrace {
+namespace {
+
+SlidingWindow PoolingWindow(const Model& model, const Node& node) {
+  const Shape& source = model.values[static_cast<std::size_t>(node.inputs[0])].shape;
+  return WindowOf(node, Shape(source.begin() + 2, source.end()), {});
+}
+
+class BytePooling : public PrimitiveKernel {
+ public:
+  explicit BytePooling(const KernelRequest& request) : PrimitiveKernel(request) {
+    const Node& node = request.model->nodes[static_cast<std::size_t>(request.nodes.front())];
+    window_ = PoolingWindow(*request.model, node);
+    source_ = input_specs_.front().shape;
+    result_ = output_specs_.front().shape;
+    type_ = ByteTypeOf(input_specs_.front().type);
+    input_specs_.front().layout = output_specs_.front().layout = Layout::kChannelsLast;
+    for (int worker = 0; worker < workers(); ++worker) {
+      const Share lines = ShareOf(result_[0] * result_[2], workers(), worker);
+      for (std::int64_t line = lines.begin; line < lines.end;) {
+        const std::int64_t image = line / result_[2];
+        const Share rows{line % result_[2], std::min(result_[2], lines.end - image * result_[2])};
+        AddRows(worker, image, rows);
+        line += rows.size();
+      }
+    }
+  }
+
+ private:
+  void AddRows(int worker, std::int64_t image, Share rows) {
+    const RowBand band = RowBandOf(window_, rows, source_[2]);
+    Shape source = source_, result = result_, dilations = window_.dilations, before = window_.pads_begin,
+          behind = window_.pads_end;
+    source[0] = result[0] = 1;
+    source[2] = band.source.size();
+    result[2] = rows.size();
+    before[0] = band.before;
+    behind[0] = band.behind;
+    for (std::size_t axis = 1; axis < behind.size(); ++axis)
+      behind[axis] = std::max(behind[axis], window_.reaching_end[axis]);
+    for (std::int64_t& dilation : dilations) --dilation;
+    const dnnl::pooling_v2_forward::primitive_desc description(
+        {dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max, ChannelsLastOf(source, type_),
+         ChannelsLastOf(result, type_), window_.strides, window_.kernel, dilations, before, behind},
+        PrimitiveAttributes(), CpuEngine());
+    const auto row_at = [image](const Shape& shape, std::int64_t row) {
+      return static_cast<std::size_t>((image * shape[2] + row) * shape[1] * ElementsFrom(shape, 3));
+    };
+    AddPrimitive(0, worker, dnnl::pooling_v2_forward(description), description.scratchpad_desc(),
+                 {{DNNL_ARG_SRC, description.src_desc(), Operand::Input(0, row_at(source_, band.source.begin))},
+                  {DNNL_ARG_DST, description.dst_desc(), Operand::Output(0, row_at(result_, rows.begin))}});
+  }
+
+  SlidingWindow window_;
+  Shape source_, result_;
+  dnnl::memory::data_type type_ = dnnl::memory::data_type::u8;
+};
+
+std::string UnsupportedBytePooling(const Model& model, int node) {
+  if (std::string reason = RefuseOutput(model, node, 1, "Indices"); !reason.empty()) return reason;
+  if (std::string reason = RefuseConstant(model, node); !reason.empty()) return reason;
+  const Node& of = model.nodes[static_cast<std::size_t>(node)];
+  const Value& source = model.values[static_cast<std::size_t>(of.inputs[0])];
+  if (!CanHaveChannelsLast(source.type, source.shape)) return of.op_type + " on " + NameOf(source.type);
+  const SlidingWindow window = PoolingWindow(model, of);
+  for (std::size_t axis = 0; axis < window.kernel.size(); ++axis) {
+    const std::int64_t extent = (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+    if (window.pads_begin[axis] >= extent || window.pads_end[axis] >= extent || window.reaching_end[axis] >= extent)
+      return of.op_type + " with windows that are padding";
+  }
+  return "";
+}
+
+std::unique_ptr<Kernel> MakeBytePooling(const KernelRequest& request) { return std::make_unique<BytePooling>(request); }
+
+}  // namespace
+
+std::vector<KernelEntry> BytePoolingKernels() { return {{"MaxPool", MakeBytePooling, UnsupportedBytePooling}}; }
+
+}  // namespace millrace
