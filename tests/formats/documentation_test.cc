@@ -92,7 +92,7 @@ TEST(Documentation, ItsFusionTableIsTheOneInForce) {
     }
   }
   EXPECT_EQ(anchors, 5);
-  EXPECT_EQ(elementwise, 44);
+  EXPECT_EQ(elementwise, 46);
   EXPECT_EQ(kMostOpsPerGroup, 16U);
 }
 

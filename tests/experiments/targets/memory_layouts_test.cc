@@ -17,8 +17,10 @@ namespace {
 
 using testing::HasSubstr;
 
+// Tests run beside each other: a file for each.
 std::string FileWith(const std::string& text) {
-  std::string path = testing::TempDir() + "lifetimes.csv";
+  const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::string path = testing::TempDir() + test + "_lifetimes.csv";
   std::ofstream(path) << text;
   return path;
 }
