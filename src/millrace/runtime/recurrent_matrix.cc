@@ -9,37 +9,47 @@
 namespace millrace {
 namespace {
 
-typedef float Vector __attribute__((vector_size(64), may_alias));
+// As wide as a register of each instruction set: of wider ones the compiler keeps the sums in memory.
+typedef float Vector512 __attribute__((vector_size(64), may_alias));
+typedef float Vector256 __attribute__((vector_size(32), may_alias));
+typedef float Vector128 __attribute__((vector_size(16), may_alias));
 
-// kTogether rows share the loads of a block; how many leave room for the sums depends on the registers there are.
-template <int kGates, int kTogether>
+// kTogether rows share the loads of a block, kChunk of its vectors at a time: so many sums fit in the registers.
+template <typename Vector, int kGates, int kTogether, int kChunk>
 MILLRACE_INLINE void MultiplyTogether(const float* const* rows, const float* const* starts, float* const* outs,
                                       const float* block, std::int64_t depth) {
-  Vector sums[kTogether][kGates];
-  for (int r = 0; r < kTogether; ++r)
-    for (int g = 0; g < kGates; ++g) sums[r][g] = reinterpret_cast<const Vector*>(starts[r])[g];
-  const Vector* weights = reinterpret_cast<const Vector*>(block);
-  for (std::int64_t k = 0; k < depth; ++k, weights += kGates) {
+  constexpr int kVectors = kGates * static_cast<int>(kUnits * sizeof(float) / sizeof(Vector));
+  static_assert(kVectors % kChunk == 0);
+  for (int chunk = 0; chunk < kVectors; chunk += kChunk) {
+    Vector sums[kTogether][kChunk];
     for (int r = 0; r < kTogether; ++r)
-      for (int g = 0; g < kGates; ++g) sums[r][g] += rows[r][k] * weights[g];
+      for (int v = 0; v < kChunk; ++v) sums[r][v] = reinterpret_cast<const Vector*>(starts[r])[chunk + v];
+    const Vector* weights = reinterpret_cast<const Vector*>(block) + chunk;
+    for (std::int64_t k = 0; k < depth; ++k, weights += kVectors) {
+      for (int r = 0; r < kTogether; ++r)
+        for (int v = 0; v < kChunk; ++v) sums[r][v] += rows[r][k] * weights[v];
+    }
+    for (int r = 0; r < kTogether; ++r)
+      for (int v = 0; v < kChunk; ++v) reinterpret_cast<Vector*>(outs[r])[chunk + v] = sums[r][v];
   }
-  for (int r = 0; r < kTogether; ++r)
-    for (int g = 0; g < kGates; ++g) reinterpret_cast<Vector*>(outs[r])[g] = sums[r][g];
 }
 
-template <int kGates, int kTogether>
+// Rows by fours, the rest one by one with up to eight vectors of the block at a time.
+template <typename Vector, int kGates, int kChunk>
 MILLRACE_INLINE void MultiplyBody(const float* const* rows, const float* const* starts, float* const* outs,
                                   std::int64_t count, const float* block, std::int64_t depth) {
+  constexpr int kVectors = kGates * static_cast<int>(kUnits * sizeof(float) / sizeof(Vector));
+  constexpr int kAlone = kVectors > 8 ? kVectors / kGates : kVectors;
   std::int64_t r = 0;
-  for (; r + kTogether <= count; r += kTogether)
-    MultiplyTogether<kGates, kTogether>(rows + r, starts + r, outs + r, block, depth);
-  for (; r < count; ++r) MultiplyTogether<kGates, 1>(rows + r, starts + r, outs + r, block, depth);
+  for (; r + kRows <= count; r += kRows)
+    MultiplyTogether<Vector, kGates, kRows, kChunk>(rows + r, starts + r, outs + r, block, depth);
+  for (; r < count; ++r) MultiplyTogether<Vector, kGates, 1, kAlone>(rows + r, starts + r, outs + r, block, depth);
 }
 
 template <int kGates>
 MultiplyBlock BestFor() {
-  if (BestInstructionSet() == InstructionSet::kAvx512) return Versions<&MultiplyBody<kGates, kRows>>::Best();
-  return Versions<&MultiplyBody<kGates, 1>>::Best();
+  return BestBodyOf<&MultiplyBody<Vector128, kGates, 2>, &MultiplyBody<Vector256, kGates, 2>,
+                    &MultiplyBody<Vector512, kGates, kGates>>();
 }
 
 }  // namespace
