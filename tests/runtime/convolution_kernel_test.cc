@@ -71,13 +71,13 @@ TEST(ConvolutionKernel, MatchesTheSlowOneOnThreesInStepsOfOne) {
     for (const std::int64_t pad : {0, 1}) {
       SCOPED_TRACE("side " + std::to_string(side) + ", pad " + std::to_string(pad));
       ExpectConvolutionMatches({.images = side == 16 ? 3 : 1,
-                                .channels = 64,
-                                .outputs = 96,
+                                .channels = 32,
+                                .outputs = 48,
                                 .spatial = {side, side},
                                 .pads = {pad, pad, pad, pad}});
     }
   }
-  ExpectConvolutionMatches({.channels = 128, .outputs = 128, .spatial = {28, 20}});
+  ExpectConvolutionMatches({.channels = 64, .outputs = 64, .spatial = {28, 20}});
   ExpectConvolutionMatches({.channels = 40, .outputs = 72, .spatial = {19, 30}, .pads = {0, 1, 1, 0}, .bias = false});
 }
 
@@ -223,10 +223,10 @@ TEST(FusedConvolution, AddsAResidualBeforeItsActivation) {
 }
 
 TEST(FusedConvolution, AddsAResidualToThreesInStepsOfOne) {
-  for (const std::int64_t outputs : {64, 192}) {
+  for (const std::int64_t outputs : {32, 96}) {
     Random random(8);
     ModelMaker maker;
-    const ConvolutionCase of{.channels = 48, .outputs = outputs, .spatial = {28, 30}};
+    const ConvolutionCase of{.channels = 32, .outputs = outputs, .spatial = {28, 30}};
     const Shape shape = {1, outputs, 28, 30};
     const int source = AddSource(maker, of);
     const int residual = maker.Input(shape);

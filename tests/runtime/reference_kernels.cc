@@ -80,12 +80,14 @@ Pads PadsOf(const Node& node, const Shape& spatial, const Shape& kernel) {
 // the kernel; elements in the padding are left out.
 void ForEachInWindow(const Shape& input, const Pads& pads, const Shape& kernel, const Shape& output,
                      std::int64_t channel, const std::function<void(const Shape&, const Shape&)>& visit) {
+  Shape index(input.size());
+  index[0] = output[0];
+  index[1] = channel;
   ForEachIndex(kernel, [&](const Shape& offset) {
-    Shape index = {output[0], channel};
     for (std::size_t i = 0; i < kernel.size(); ++i) {
       const std::int64_t at = output[i + 2] * pads.strides[i] - pads.begin[i] + offset[i] * pads.dilations[i];
       if (at < 0 || at >= input[i + 2]) return;
-      index.push_back(at);
+      index[i + 2] = at;
     }
     visit(index, offset);
   });
@@ -102,11 +104,10 @@ Array Convolve(const Node& node, const std::vector<Array>& inputs, const Shape& 
     const std::int64_t group = index[1] / (shape[1] / groups);
     double sum = inputs.size() > 2 ? inputs[2].values[static_cast<std::size_t>(index[1])] : 0;
     for (std::int64_t c = 0; c < weights.shape[1]; ++c) {
+      const double* const filter = weights.values.data() + (index[1] * weights.shape[1] + c) * ElementsOf(kernel);
       ForEachInWindow(source.shape, pads, kernel, index, group * weights.shape[1] + c,
                       [&](const Shape& from, const Shape& offset) {
-                        Shape weight = {index[1], c};
-                        weight.insert(weight.end(), offset.begin(), offset.end());
-                        sum += source.values[At(source.shape, from)] * weights.values[At(weights.shape, weight)];
+                        sum += source.values[At(source.shape, from)] * filter[At(kernel, offset)];
                       });
     }
     result.values[At(shape, index)] = sum;
