@@ -153,6 +153,7 @@ class ProfiledGroup {
     }
   }
 
+  PhaseBarrier barrier_;
   const ProfileGroupOptions options_;
   const std::size_t workers_;
   std::unique_ptr<Kernel> kernel_;
@@ -161,7 +162,6 @@ class ProfiledGroup {
   std::vector<std::byte*> outputs_;
   std::byte* scratch_ = nullptr;
   std::vector<const std::byte*> evicting_;  // by worker: what pushes everything else out of its cache
-  PhaseBarrier barrier_;
   std::atomic<unsigned> sink_{0};
   std::vector<double> times_;                // by run
   std::vector<std::vector<double>> waited_;  // by worker and run

@@ -57,7 +57,8 @@ class Quantizer {
     if (!node.domain.empty() || (node.op_type != "Conv" && node.op_type != "Gemm" && node.op_type != "MatMul"))
       return false;
     const Value& weights = from_.values[At(node.inputs[1])];
-    if (weights.constant == nullptr || weights.type != DataType::kFloat32) return false;
+    if (weights.constant == nullptr || weights.type != DataType::kFloat32 || ElementsOf(weights.shape) == 0)
+      return false;
     return node.op_type == "Conv" || weights.shape.size() == 2;
   }
 
@@ -175,7 +176,7 @@ class Quantizer {
     const bool rows = axis == 0;
     const std::string name = weights.name + (rows ? "_by_row" : "_by_column");
     const Shape shape = weights.shape;
-    const auto channels = static_cast<std::size_t>(shape[static_cast<std::size_t>(axis)]);
+    const auto channels = static_cast<std::size_t>(std::max<std::int64_t>(1, shape[static_cast<std::size_t>(axis)]));
     std::vector<float> scales(channels, 1.0f);
     ConstantPointer stored;
     if (weights.constant->filled()) {
@@ -186,7 +187,7 @@ class Quantizer {
       stored = ConstantData::Filled(DataType::kInt8, shape, {static_cast<std::byte>(whole)});
     } else {
       const std::vector<float> numbers = weights.constant->AsFloats();
-      const std::size_t inner = rows ? numbers.size() / channels : 1;
+      const std::size_t inner = rows ? std::max<std::size_t>(1, numbers.size() / channels) : 1;
       std::vector<float> most(channels, 0.0f);
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         float& largest = most[i / inner % channels];

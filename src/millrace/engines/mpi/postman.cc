@@ -33,10 +33,10 @@ double SecondsBetween(std::chrono::steady_clock::time_point from, std::chrono::s
 }  // namespace
 
 struct Postman::Pulse {
-  int peer = 0;
-  Clock::time_point heard;
-  std::array<std::byte, 1> beat{}, heard_beat{};
   Delivery sent, received;
+  Clock::time_point heard;
+  int peer = 0;
+  std::array<std::byte, 1> beat{}, heard_beat{};
   bool sending = false, receiving = false;
 };
 
