@@ -246,6 +246,17 @@ TEST_F(Command, SimulatesThePlanAModelCarriesOnAnotherMachine) {
   Refuses("simulate other.json --plan planned.onnx --machine homogeneous:4", "another graph");
 }
 
+TEST_F(Command, PlansAndRunsAQuantisedModel) {
+  Do("generate squeezenet --quantized --image 64 -o q.onnx");
+  EXPECT_THAT(Do("inspect q.onnx").out, testing::HasSubstr("QLinearConv"));
+  Do("optimize q.onnx --time-limit 2 -o r");
+  Do("run q.onnx --random-inputs --plan r/plan.json --output-dir planned");
+  Do("generate towers --quantized -o towers.json");
+  EXPECT_THAT(Do("inspect towers.json").out, testing::HasSubstr("QuantizeLinear"));
+  Refuses("generate towers --quantized --training -o t.json", "leave --training out");
+  Refuses("generate layered --quantized -o t.json", "--quantized is for models");
+}
+
 TEST_F(Command, PlansTheTrainingGraphOfAModel) {
   Do("generate rnnlm --training --layers 2 --hidden 16 --batch 4 --sequence 3 --vocabulary 20 -o t.json");
   const Json scheduled = Do("schedule t.json --machine p100x2 --method heft --json -o plan.json").json();
