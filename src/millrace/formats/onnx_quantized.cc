@@ -2,7 +2,6 @@
 #include "millrace/formats/onnx_quantized.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>

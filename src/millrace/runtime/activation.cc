@@ -27,7 +27,7 @@ std::optional<float> BoundOf(const Model& model, const Node& node, std::size_t i
   return constant->AsFloats().front();
 }
 
-// Clears the lanes past the last channel in blocks [begin, end) of 16 floats.
+// Clears the lanes past the last channel in blocks [begin, end) of channels.
 void ClearPadding(float* data, const Shape& shape, std::int64_t begin, std::int64_t end) {
   const std::int64_t pixels = shape[2] * shape[3];
   const std::int64_t blocks = (shape[1] + ChannelBlock() - 1) / ChannelBlock();

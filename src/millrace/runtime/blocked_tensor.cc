@@ -25,6 +25,10 @@ std::int64_t ElementsFrom(const Shape& shape, std::size_t axis) {
   return product;
 }
 
+std::size_t RowOffset(const Shape& shape, std::int64_t image, std::int64_t row) {
+  return static_cast<std::size_t>((image * shape[2] + row) * shape[1] * ElementsFrom(shape, 3));
+}
+
 std::vector<ChannelPart> ChannelPartsOf(const Shape& shape, Layout layout, int workers, int worker) {
   std::vector<ChannelPart> parts;
   if (shape[0] % workers == 0) {

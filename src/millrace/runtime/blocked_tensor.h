@@ -26,6 +26,9 @@ struct ChannelPart {
   Share channels;
 };
 
+// Bytes from the beginning of a tensor of bytes with its channels innermost to this row.
+std::size_t RowOffset(const Shape& shape, std::int64_t image, std::int64_t row);
+
 // A worker's share of work done channel by channel.
 std::vector<ChannelPart> ChannelPartsOf(const Shape& shape, Layout layout, int workers, int worker);
 

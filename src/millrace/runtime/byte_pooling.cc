@@ -29,13 +29,8 @@ class BytePooling : public PrimitiveKernel {
     type_ = ByteTypeOf(input_specs_.front().type);
     input_specs_.front().layout = output_specs_.front().layout = Layout::kChannelsLast;
     for (int worker = 0; worker < workers(); ++worker) {
-      const Share lines = ShareOf(result_[0] * result_[2], workers(), worker);
-      for (std::int64_t line = lines.begin; line < lines.end;) {
-        const std::int64_t image = line / result_[2];
-        const Share rows{line % result_[2], std::min(result_[2], lines.end - image * result_[2])};
-        AddRows(worker, image, rows);
-        line += rows.size();
-      }
+      ForOwnRows(result_[0], result_[2], workers(), worker,
+                 [&](std::int64_t image, Share rows) { AddRows(worker, image, rows); });
     }
   }
 
@@ -56,12 +51,10 @@ class BytePooling : public PrimitiveKernel {
         {dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max, ChannelsLastOf(source, type_),
          ChannelsLastOf(result, type_), window_.strides, window_.kernel, dilations, before, behind},
         PrimitiveAttributes(), CpuEngine());
-    const auto row_at = [image](const Shape& shape, std::int64_t row) {
-      return static_cast<std::size_t>((image * shape[2] + row) * shape[1] * ElementsFrom(shape, 3));
-    };
-    AddPrimitive(0, worker, dnnl::pooling_v2_forward(description), description.scratchpad_desc(),
-                 {{DNNL_ARG_SRC, description.src_desc(), Operand::Input(0, row_at(source_, band.source.begin))},
-                  {DNNL_ARG_DST, description.dst_desc(), Operand::Output(0, row_at(result_, rows.begin))}});
+    AddPrimitive(
+        0, worker, dnnl::pooling_v2_forward(description), description.scratchpad_desc(),
+        {{DNNL_ARG_SRC, description.src_desc(), Operand::Input(0, RowOffset(source_, image, band.source.begin))},
+         {DNNL_ARG_DST, description.dst_desc(), Operand::Output(0, RowOffset(result_, image, rows.begin))}});
   }
 
   SlidingWindow window_;

@@ -28,13 +28,6 @@ MILLRACE_INLINE void Widen(const float* in, std::int64_t count, Extremes* extrem
   *extremes = {low, high};
 }
 
-MILLRACE_INLINE void Store(const float* in, std::uint8_t* out, std::int64_t count, float scale, float zero_point) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float whole = RoundedWithin(in[i] / scale, -zero_point, kHighest - zero_point) + zero_point;
-    out[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(whole));
-  }
-}
-
 class DynamicQuantize : public OneNodeKernel {
  public:
   explicit DynamicQuantize(const KernelRequest& request) : OneNodeKernel(request) {
@@ -76,7 +69,7 @@ class DynamicQuantize : public OneNodeKernel {
 
   std::int64_t elements_ = 0;
   decltype(Versions<&Widen>::Best()) widen_ = Versions<&Widen>::Best();
-  decltype(Versions<&Store>::Best()) store_ = Versions<&Store>::Best();
+  decltype(Versions<&Quantize<std::uint8_t>>::Best()) store_ = Versions<&Quantize<std::uint8_t>>::Best();
 };
 
 }  // namespace

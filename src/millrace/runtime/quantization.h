@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -40,6 +41,17 @@ MILLRACE_INLINE float RoundedWithin(float number, float low, float high) {
   const float above = number > low ? number : low;
   const float within = above < high ? above : high;
   return (within + kAllWhole) - kAllWhole;
+}
+
+// Stores numbers: round(number / scale) + zero point, within the type's range.
+template <typename Stored>
+MILLRACE_INLINE void Quantize(const float* in, Stored* out, std::int64_t count, float scale, float zero_point) {
+  constexpr auto kLow = static_cast<float>(std::numeric_limits<Stored>::min());
+  constexpr auto kHigh = static_cast<float>(std::numeric_limits<Stored>::max());
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float whole = RoundedWithin(in[i] / scale, kLow - zero_point, kHigh - zero_point) + zero_point;
+    out[i] = static_cast<Stored>(static_cast<std::int32_t>(whole));
+  }
 }
 
 }  // namespace millrace

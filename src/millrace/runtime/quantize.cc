@@ -14,15 +14,6 @@ namespace millrace {
 namespace {
 
 template <typename Stored>
-MILLRACE_INLINE void Quantize(const float* in, Stored* out, std::int64_t count, float scale, float zero_point,
-                              float low, float high) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float whole = RoundedWithin(in[i] / scale, low - zero_point, high - zero_point) + zero_point;
-    out[i] = static_cast<Stored>(static_cast<std::int32_t>(whole));
-  }
-}
-
-template <typename Stored>
 MILLRACE_INLINE void Dequantize(const Stored* in, float* out, std::int64_t count, float scale,
                                 std::int32_t zero_point) {
   for (std::int64_t i = 0; i < count; ++i)
@@ -56,22 +47,19 @@ class Channels {
 template <typename Stored>
 class QuantizeStep : public ElementwiseStep {
  public:
-  QuantizeStep(Quantization by, const Channels& channels, const StoredRange& range)
-      : by_(std::move(by)), channels_(channels), range_(range) {}
+  QuantizeStep(Quantization by, const Channels& channels) : by_(std::move(by)), channels_(channels) {}
 
   void Apply(const std::byte* const* operands, std::byte* out, std::int64_t begin, std::int64_t count) const override {
     const auto* from = reinterpret_cast<const float*>(operands[0]);
     auto* to = reinterpret_cast<Stored*>(out);
     channels_.ForEach(begin, count, [&](std::int64_t at, std::int64_t some, std::size_t channel) {
-      loop_(from + at, to + at, some, by_.scale[channel], static_cast<float>(by_.zero_point[channel]),
-            static_cast<float>(range_.low), static_cast<float>(range_.high));
+      loop_(from + at, to + at, some, by_.scale[channel], static_cast<float>(by_.zero_point[channel]));
     });
   }
 
  private:
   Quantization by_;
   Channels channels_;
-  StoredRange range_;
   decltype(Versions<&Quantize<Stored>>::Best()) loop_ = Versions<&Quantize<Stored>>::Best();
 };
 
@@ -130,7 +118,7 @@ std::unique_ptr<ElementwiseStep> MakeQuantizeStep(const Model& model, const Node
   if (stores) {
     ForStored(to, [&](auto stored) {
       using Stored = typename decltype(stored)::type;
-      step = std::make_unique<QuantizeStep<Stored>>(*std::move(by), channels, *StoredRangeOf(to));
+      step = std::make_unique<QuantizeStep<Stored>>(*std::move(by), channels);
     });
   } else if (from == DataType::kInt32) {
     step = std::make_unique<DequantizeStep<std::int32_t>>(*std::move(by), channels);

@@ -21,33 +21,47 @@ namespace millrace {
 namespace {
 
 constexpr float kMostExact = 16777216;  // 2^24
-constexpr std::int32_t kMiddleOfUnsigned = 128;
+constexpr float kMiddleOfUnsigned = 128;
 
 // What the node's numbers are; nothing where the kernel does not know such a node, with the reason in `why`.
 struct ConvolutionNumbers {
-  int source = -1, weights = -1;     // values
-  std::vector<float> whole_weights;  // less their zero point, [output channel, input channel, kernel...]
-  bool bytes_centred = false;        // they are bytes with a sign
-  std::int32_t source_zero = 0;      // where it is constant
-  int computed_zero = -1;            // the value that has it, where it is computed
-  bool stores = false;               // QLinearConv
-  std::vector<float> factor;         // by output channel: of the sums; 1 where they stay
-  std::vector<std::int32_t> bias;    // by output channel
+  int source = -1, weights = -1;           // values
+  std::vector<std::int32_t> weights_zero;  // one, or by output channel
+  std::int32_t source_zero = 0;            // where it is constant
+  int computed_zero = -1;                  // the value that has it, where it is computed
+  bool stores = false;                     // QLinearConv
+  std::vector<float> factor;               // by output channel: of the sums; 1 where they stay
+  std::vector<std::int32_t> bias;          // by output channel
   std::int32_t result_zero = 0;
 };
 
-std::vector<float> CentredWeights(const ConstantData& weights, const std::vector<std::int32_t>& zero_points,
-                                  bool* bytes_with_sign) {
+// The weights less their zero points, [output channel, input channel, kernel...].
+std::vector<float> CentredWeights(const Model& model, const ConvolutionNumbers& numbers) {
+  const ConstantData& weights = *ConstantOf(model, numbers.weights);
   const std::vector<std::int64_t> stored = weights.AsInt64s();
   const std::size_t per_channel = stored.size() / static_cast<std::size_t>(weights.shape().front());
   std::vector<float> centred(stored.size());
-  *bytes_with_sign = true;
   for (std::size_t i = 0; i < stored.size(); ++i) {
-    const std::int64_t zero = zero_points[zero_points.size() == 1 ? 0 : i / per_channel];
-    centred[i] = static_cast<float>(stored[i] - zero);
-    *bytes_with_sign = *bytes_with_sign && std::abs(centred[i] + 0.5f) < static_cast<float>(kMiddleOfUnsigned);
+    const std::size_t channel = numbers.weights_zero.size() == 1 ? 0 : i / per_channel;
+    centred[i] = static_cast<float>(stored[i] - numbers.weights_zero[channel]);
   }
   return centred;
+}
+
+// Whether they are bytes with a sign.
+bool AreBytesWithSign(const std::vector<float>& weights) {
+  return std::all_of(weights.begin(), weights.end(),
+                     [](float weight) { return std::abs(weight + 0.5f) < kMiddleOfUnsigned; });
+}
+
+bool SumsFitInFloats(const std::vector<float>& weights, std::size_t channels) {
+  const std::size_t per_channel = weights.size() / channels;
+  for (std::size_t c = 0; c < channels; ++c) {
+    float most = 0;
+    for (std::size_t i = c * per_channel; i < (c + 1) * per_channel; ++i) most += std::abs(weights[i]);
+    if (255 * most > kMostExact) return false;
+  }
+  return true;
 }
 
 std::optional<ConvolutionNumbers> ConvolutionNumbersOf(const Model& model, int node_id, std::string* why) {
@@ -75,6 +89,7 @@ std::optional<ConvolutionNumbers> ConvolutionNumbersOf(const Model& model, int n
   const auto fits = [channels](std::size_t count) { return count == 1 || count == channels; };
   const auto weight_zeros = ZeroPointsAt(model, node, numbers.stores ? 5 : 3);
   if (!weight_zeros || !fits(weight_zeros->size())) return refuse("with computed zero points");
+  numbers.weights_zero = *weight_zeros;
   numbers.factor.assign(channels, 1.0f);
   numbers.bias.assign(channels, 0);
   if (numbers.stores) {
@@ -102,15 +117,6 @@ std::optional<ConvolutionNumbers> ConvolutionNumbersOf(const Model& model, int n
     numbers.computed_zero = node.inputs[2];
     if (ElementsOf(model.values[static_cast<std::size_t>(numbers.computed_zero)].shape) != 1)
       return refuse("with several zero points for its input");
-  }
-  numbers.whole_weights = CentredWeights(*weights, *weight_zeros, &numbers.bytes_centred);
-  if (!numbers.stores) {
-    const std::size_t per_channel = numbers.whole_weights.size() / channels;
-    for (std::size_t c = 0; c < channels; ++c) {
-      float most = 0;
-      for (std::size_t i = c * per_channel; i < (c + 1) * per_channel; ++i) most += std::abs(numbers.whole_weights[i]);
-      if (255 * most > kMostExact) return refuse("whose sums may be above 2^24");
-    }
   }
   return numbers;
 }
@@ -146,19 +152,16 @@ class QuantizedConvolution : public PrimitiveKernel {
     groups_ = Model::IntOf(node, "group", 1);
     window_ = WindowOf(node, Shape(source_shape_.begin() + 2, source_shape_.end()),
                        Shape(weights_shape_.begin() + 2, weights_shape_.end()));
-    on_bytes_ = numbers_.stores && numbers_.bytes_centred && OneDnnTakesBytes();
+    whole_weights_ = CentredWeights(model, numbers_);
+    on_bytes_ = numbers_.stores && AreBytesWithSign(whole_weights_) && OneDnnTakesBytes();
     if (on_bytes_) input_specs_.front().layout = output_specs_.front().layout = Layout::kChannelsLast;
     for (int worker = 0; worker < workers(); ++worker) {
-      const Share lines = ShareOf(result_shape_[0] * result_shape_[2], workers(), worker);
-      for (std::int64_t line = lines.begin; line < lines.end;) {
-        const std::int64_t image = line / result_shape_[2];
-        const Share rows{line % result_shape_[2], std::min(result_shape_[2], lines.end - image * result_shape_[2])};
+      ForOwnRows(result_shape_[0], result_shape_[2], workers(), worker, [&](std::int64_t image, Share rows) {
         on_bytes_ ? AddBytes(request, worker, image, rows) : AddFloats(request, worker, image, rows);
-        line += rows.size();
-      }
+      });
     }
-    numbers_.whole_weights.clear();
-    numbers_.whole_weights.shrink_to_fit();
+    whole_weights_.clear();
+    whole_weights_.shrink_to_fit();
   }
 
  private:
@@ -216,8 +219,8 @@ class QuantizedConvolution : public PrimitiveKernel {
   }
 
   bool OneDnnTakesBytes() const {
-    const std::size_t per_channel = numbers_.whole_weights.size() / static_cast<std::size_t>(weights_shape_[0]);
-    if (!SumsAreExact(numbers_.whole_weights, per_channel, source_type_)) return false;
+    const std::size_t per_channel = whole_weights_.size() / static_cast<std::size_t>(weights_shape_[0]);
+    if (!SumsAreExact(whole_weights_, per_channel, source_type_)) return false;
     const auto description = Describe({0, result_shape_[2]}, true, true);
     return description && !IsReference(description.impl_info_str());
   }
@@ -240,25 +243,22 @@ class QuantizedConvolution : public PrimitiveKernel {
     for (const auto& [description, operand] : kept_) {
       if (description == wanted) return operand;
     }
-    kept_.emplace_back(wanted, KeepWeights(request, "integers", PlainDescription(WeightsShape()),
-                                           numbers_.whole_weights.data(), wanted));
+    kept_.emplace_back(
+        wanted, KeepWeights(request, "integers", PlainDescription(WeightsShape()), whole_weights_.data(), wanted));
     return kept_.back().second;
   }
 
   void AddBytes(const KernelRequest& request, int worker, std::int64_t image, Share rows) {
     const Prepared& prepared = PreparedFor(rows);
-    const auto row_at = [image](const Shape& shape, std::int64_t row) {
-      return static_cast<std::size_t>((image * shape[2] + row) * shape[1] * ElementsFrom(shape, 3));
-    };
     const Operand bias = KeepBias();
-    AddPrimitive(
-        0, worker, prepared.primitive, prepared.description.scratchpad_desc(),
-        {{DNNL_ARG_SRC, prepared.description.src_desc(),
-          Operand::Input(0, row_at(source_shape_, BandOf(rows).source.begin))},
-         {DNNL_ARG_WEIGHTS, prepared.description.weights_desc(),
-          WeightsOf(request, prepared.description.weights_desc())},
-         {DNNL_ARG_BIAS, prepared.description.bias_desc(), bias},
-         {DNNL_ARG_DST, prepared.description.dst_desc(), Operand::Output(0, row_at(result_shape_, rows.begin))}});
+    AddPrimitive(0, worker, prepared.primitive, prepared.description.scratchpad_desc(),
+                 {{DNNL_ARG_SRC, prepared.description.src_desc(),
+                   Operand::Input(0, RowOffset(source_shape_, image, BandOf(rows).source.begin))},
+                  {DNNL_ARG_WEIGHTS, prepared.description.weights_desc(),
+                   WeightsOf(request, prepared.description.weights_desc())},
+                  {DNNL_ARG_BIAS, prepared.description.bias_desc(), bias},
+                  {DNNL_ARG_DST, prepared.description.dst_desc(),
+                   Operand::Output(0, RowOffset(result_shape_, image, rows.begin))}});
   }
 
   Operand KeepBias() {
@@ -334,6 +334,7 @@ class QuantizedConvolution : public PrimitiveKernel {
   }
 
   ConvolutionNumbers numbers_;
+  std::vector<float> whole_weights_;  // while the kernel is made
   DataType source_type_ = DataType::kUint8, result_type_ = DataType::kUint8;
   Shape source_shape_, result_shape_, weights_shape_;
   std::int64_t groups_ = 1;
@@ -347,10 +348,13 @@ class QuantizedConvolution : public PrimitiveKernel {
 
 std::string UnsupportedQuantized(const Model& model, int node) {
   std::string why;
-  if (!ConvolutionNumbersOf(model, node, &why)) return why;
+  const auto numbers = ConvolutionNumbersOf(model, node, &why);
+  if (!numbers) return why;
   const Node& of = model.nodes[static_cast<std::size_t>(node)];
-  const Shape& source = model.values[static_cast<std::size_t>(of.inputs[0])].shape;
-  const Shape& weights = model.values[static_cast<std::size_t>(of.inputs[of.op_type == "QLinearConv" ? 3 : 1])].shape;
+  const Shape& source = model.values[static_cast<std::size_t>(numbers->source)].shape;
+  const Shape& weights = model.values[static_cast<std::size_t>(numbers->weights)].shape;
+  if (!numbers->stores && !SumsFitInFloats(CentredWeights(model, *numbers), static_cast<std::size_t>(weights[0])))
+    return of.op_type + " whose sums may be above 2^24";
   const SlidingWindow window =
       WindowOf(of, Shape(source.begin() + 2, source.end()), Shape(weights.begin() + 2, weights.end()));
   const std::int64_t extent = (window.kernel[0] - 1) * window.dilations[0] + 1;

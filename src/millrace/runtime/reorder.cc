@@ -4,6 +4,7 @@
 #include <cstring>
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "millrace/runtime/blocked_tensor.h"
 #include "millrace/runtime/work_share.h"
 
 namespace millrace {
@@ -76,16 +77,13 @@ void Transpose(const std::byte* from, std::int64_t rows, std::int64_t columns, S
 void ReorderBytes(const TensorSpec& spec, const std::byte* source, Layout wanted, std::byte* destination, int workers,
                   int worker) {
   const std::int64_t images = spec.shape[0], channels = spec.shape[1];
-  const std::int64_t pixels = ElementsOf(Shape(spec.shape.begin() + 2, spec.shape.end()));
+  const std::int64_t pixels = ElementsFrom(spec.shape, 2);
   const bool to_last = wanted == Layout::kChannelsLast;
   const std::int64_t rows = to_last ? channels : pixels, columns = to_last ? pixels : channels;
-  const Share share = ShareOf(images * rows, workers, worker, 1);
-  for (std::int64_t at = share.begin; at < share.end;) {
-    const std::int64_t image = at / rows;
-    const Share own{at % rows, std::min(rows, share.end - image * rows)};
-    Transpose(source + image * rows * columns, rows, columns, own, destination + image * rows * columns);
-    at += own.size();
-  }
+  ForOwnRows(images, rows, workers, worker, [&](std::int64_t image, Share own) {
+    const std::int64_t at = image * rows * columns;
+    Transpose(source + at, rows, columns, own, destination + at);
+  });
 }
 
 }  // namespace

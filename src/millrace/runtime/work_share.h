@@ -24,4 +24,16 @@ inline Share ShareOf(std::int64_t total, int workers, int worker, std::int64_t g
   return {std::min(first * grain, total), std::min(last * grain, total)};
 }
 
+// Worker `worker`'s part of the rows of all images: calls use(image, rows) for each image that some of them are in.
+template <typename Use>
+void ForOwnRows(std::int64_t images, std::int64_t rows, int workers, int worker, const Use& use) {
+  const Share lines = ShareOf(images * rows, workers, worker);
+  for (std::int64_t line = lines.begin; line < lines.end;) {
+    const std::int64_t image = line / rows;
+    const Share own{line % rows, std::min(rows, lines.end - image * rows)};
+    use(image, own);
+    line += own.size();
+  }
+}
+
 }  // namespace millrace
