@@ -278,7 +278,7 @@ std::unique_ptr<Problem> MakeGridProblem(const std::string& family, int ops, int
         MakeDevice(fmt::format("d{}", device), unlike && 2 * device >= devices ? "b" : "a", {device}));
   }
   machine.default_link = DefaultLink{.latency_seconds = 0, .bandwidth = kBytesPerSecond};
-  return std::make_unique<Problem>(MakeRandomGraph(family, options), machine);
+  return std::make_unique<Problem>(MakeGraph(family, options), machine);
 }
 
 }  // namespace millrace

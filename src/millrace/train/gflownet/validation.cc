@@ -29,9 +29,10 @@ struct Cell {
   bool unlike;
 };
 
-constexpr Cell kGrid[] = {{"layered", 60, 4, 1, false},  {"layered", 60, 4, 5, false}, {"er", 60, 4, 5, false},
-                          {"layered", 200, 8, 5, false}, {"layered", 60, 4, 1, true},  {"ba", 100, 4, 5, false},
-                          {"layered", 1000, 8, 1, true}, {"er", 600, 4, 5, false}};
+constexpr Cell kGrid[] = {{"layered", 60, 4, 1, false},  {"layered", 60, 4, 5, false},  {"er", 60, 4, 5, false},
+                          {"layered", 200, 8, 5, false}, {"layered", 60, 4, 1, true},   {"ba", 100, 4, 5, false},
+                          {"layered", 1000, 8, 1, true}, {"er", 600, 4, 5, false},      {"fft", 60, 4, 5, false},
+                          {"lu", 200, 8, 1, false},      {"nas_cells", 60, 4, 1, true}, {"moe", 200, 4, 5, false}};
 
 double Ratio(double reference, double makespan) { return makespan > 0 ? reference / makespan : 1; }
 
