@@ -9,6 +9,7 @@
 #include <exception>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -215,6 +216,25 @@ TEST(ListSchedulers, ChooseAColocationsDeviceForAllItsMembers) {
   for (const Named& heuristic : kAll) {
     if (std::string(heuristic.name) == "list" || std::string(heuristic.name) == "cpop") continue;
     EXPECT_EQ(heuristic.schedule(costed).assignment.placement, (std::vector<int>{1, 1})) << heuristic.name;
+  }
+}
+
+TEST(ListSchedulers, SpreadTheStagesOfAPipelineThoughTheFirstBatchFindsEveryDeviceIdle) {
+  constexpr int kStages = 4, kBatches = 8;
+  ProblemBuilder problem(kStages);
+  for (int batch = 0; batch < kBatches; ++batch) {
+    for (int stage = 0; stage < kStages; ++stage) {
+      const int op = problem.AddOp(std::vector<double>(kStages, 1), "stage" + std::to_string(stage));
+      if (stage > 0) problem.AddEdge(op - 1, op, 0.5);
+    }
+  }
+  const CostedGraph costed = problem.Price();
+  for (const Named& heuristic : kAll) {
+    const std::string name = heuristic.name;
+    if (name == "sequential" || name == "list" || name == "cpop") continue;
+    const std::vector<int> placement = heuristic.schedule(costed).assignment.placement;
+    EXPECT_EQ(std::set<int>(placement.begin(), placement.end()).size(), 4u) << name;
+    EXPECT_LT(Simulated(costed, heuristic.schedule(costed)), 16) << name << " takes half of one device's time";
   }
 }
 

@@ -85,7 +85,7 @@ PlannedAssignment ScheduleCpop(const CostedGraph& costed) {
       continue;
     }
     schedule.Place(schedule.Choose(group, [&schedule, group](int device) {
-      return schedule.EarliestFinish(device) + schedule.RestOfColocation(group, device);
+      return schedule.EarliestFinish(device) + schedule.BoundSeconds(group, device);
     }));
   }
   return schedule.Finish();

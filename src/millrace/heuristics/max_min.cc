@@ -27,7 +27,7 @@ PlannedAssignment ScheduleMaxMin(const CostedGraph& costed) {
     ready.Remove(group);
     schedule.Consider(group);
     schedule.Place(schedule.Choose(group, [&schedule, group](int device) {
-      return schedule.EarliestFinish(device) + schedule.RestOfColocation(group, device);
+      return schedule.EarliestFinish(device) + schedule.BoundSeconds(group, device);
     }));
     for (int device = 0; device < costed.num_devices; ++device)
       device_end[static_cast<std::size_t>(device)] = schedule.DeviceEnd(device);

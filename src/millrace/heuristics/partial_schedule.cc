@@ -42,6 +42,7 @@ void PartialSchedule::Clear() {
   colocation_device_.assign(static_cast<std::size_t>(costed_.num_colocations), -1);
   for (GapList& unit : units_) unit.Clear();
   unit_end_.assign(units_.size(), 0.0);
+  owed_.assign(units_.size(), 0.0);
   memory_.Clear();
   if (channels_) channels_->Clear();
   considered_ = -1;
@@ -49,13 +50,6 @@ void PartialSchedule::Clear() {
   start_.assign(groups, 0.0);
   finish_.assign(groups, 0.0);
   makespan_ = 0;
-}
-
-std::span<const std::int32_t> PartialSchedule::UnitsOf(int device) const {
-  const Topology& topology = costed_.topology;
-  return std::span(topology.device_units)
-      .subspan(static_cast<std::size_t>(topology.device_offsets[static_cast<std::size_t>(device)]),
-               static_cast<std::size_t>(topology.UnitsOf(device)));
 }
 
 void PartialSchedule::Consider(int group) {
@@ -76,7 +70,8 @@ void PartialSchedule::Consider(int group) {
 
 double PartialSchedule::DeviceEnd(int device) const {
   double end = 0;
-  for (const std::int32_t unit : UnitsOf(device)) end = std::max(end, unit_end_[static_cast<std::size_t>(unit)]);
+  for (const std::int32_t unit : costed_.topology.UnitsAt(device))
+    end = std::max(end, unit_end_[static_cast<std::size_t>(unit)]);
   return end;
 }
 
@@ -84,7 +79,7 @@ double PartialSchedule::EarliestStart(int device) const {
   const double ready = Arrival(device);
   if (gaps_ == Gaps::kLeave) return std::max(ready, DeviceEnd(device));
   const double seconds = costed_.Seconds(considered_, device);
-  const std::span<const std::int32_t> units = UnitsOf(device);
+  const std::span<const std::int32_t> units = costed_.topology.UnitsAt(device);
   if (units.size() == 1) return units_[static_cast<std::size_t>(units.front())].EarliestFit(ready, seconds);
   double start = ready;
   for (int tries = 0; tries < kMostGangTries; ++tries) {
@@ -120,6 +115,14 @@ double PartialSchedule::RestOfColocation(int group, int device) const {
          costed_.Seconds(group, device);
 }
 
+double PartialSchedule::BoundSeconds(int group, int device) const {
+  if (ColocationSettled(group)) return 0;
+  double most = 0;
+  for (const std::int32_t unit : costed_.topology.UnitsAt(device))
+    most = std::max(most, owed_[static_cast<std::size_t>(unit)]);
+  return most + RestOfColocation(group, device);
+}
+
 int PartialSchedule::LeastOverfull(int group) const {
   int best = -1;
   double least = 0;
@@ -137,13 +140,18 @@ void PartialSchedule::Place(int device) {
   const auto group = static_cast<std::size_t>(considered_);
   const double start = EarliestStart(device);
   const double finish = start + costed_.Seconds(considered_, device);
-  for (const std::int32_t unit : UnitsOf(device)) {
+  for (const std::int32_t unit : costed_.topology.UnitsAt(device)) {
     if (gaps_ == Gaps::kFill) units_[static_cast<std::size_t>(unit)].Occupy(start, finish);
     double& end = unit_end_[static_cast<std::size_t>(unit)];
     end = std::max(end, finish);
   }
   const std::int32_t colocation = costed_.colocation[group];
-  if (colocation >= 0) colocation_device_[static_cast<std::size_t>(colocation)] = device;
+  if (colocation >= 0) {
+    const double owed =
+        ColocationSettled(considered_) ? -costed_.Seconds(considered_, device) : RestOfColocation(considered_, device);
+    for (const std::int32_t unit : costed_.topology.UnitsAt(device)) owed_[static_cast<std::size_t>(unit)] += owed;
+    colocation_device_[static_cast<std::size_t>(colocation)] = device;
+  }
   memory_.Place(considered_, device);
   if (channels_) channels_->Reserve(considered_, device, placement_, finish_);
   placement_[group] = device;

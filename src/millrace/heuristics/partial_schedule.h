@@ -52,6 +52,10 @@ class PartialSchedule {
   // choice for one member binds them all, so it should count what they cost.
   double RestOfColocation(int group, int device) const;
 
+  // The same with what the device still owes to the colocations settled there. The first micro-batch that runs through
+  // a pipeline finds every device idle, though the stages it has passed will keep theirs busy.
+  double BoundSeconds(int group, int device) const;
+
   // The device where the key (double of device) is least among those that may run the group; ties go to fewer units,
   // then the lower number. Where memory forbids all, the one whose memory is the least overfull.
   template <typename Key>
@@ -70,10 +74,9 @@ class PartialSchedule {
     return best >= 0 ? best : LeastOverfull(group);
   }
 
-  // The device where the considered group finishes first, the rest of its colocation counted: HEFT's choice.
+  // The device where the considered group finishes first, colocations counted: HEFT's choice.
   int FirstToFinish(int group) const {
-    return Choose(group,
-                  [this, group](int device) { return EarliestFinish(device) + RestOfColocation(group, device); });
+    return Choose(group, [this, group](int device) { return EarliestFinish(device) + BoundSeconds(group, device); });
   }
 
   // Places the considered group on the device at its earliest start.
@@ -94,13 +97,13 @@ class PartialSchedule {
  private:
   bool Runs(int group, int device) const;
   int LeastOverfull(int group) const;
-  std::span<const std::int32_t> UnitsOf(int device) const;
 
   const CostedGraph& costed_;
   Gaps gaps_;
   std::vector<std::int32_t> topological_position_;
   std::vector<double> colocation_seconds_;       // by colocation and device, over all members
   std::vector<std::int32_t> colocation_device_;  // -1: not settled
+  std::vector<double> owed_;                     // by unit: seconds of unplaced groups whose colocation is settled
   std::vector<GapList> units_;
   std::vector<double> unit_end_;
   MemoryLedger memory_;

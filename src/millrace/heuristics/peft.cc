@@ -37,7 +37,7 @@ PlannedAssignment SchedulePeft(const CostedGraph& costed) {
     const double* const row =
         costs.data() + static_cast<std::size_t>(group) * static_cast<std::size_t>(costed.num_devices);
     schedule.Place(schedule.Choose(group, [&schedule, row, group](int device) {
-      return schedule.EarliestFinish(device) + row[device] + schedule.RestOfColocation(group, device);
+      return schedule.EarliestFinish(device) + row[device] + schedule.BoundSeconds(group, device);
     }));
   }
   return schedule.Finish();

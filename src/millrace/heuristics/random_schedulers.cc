@@ -76,7 +76,7 @@ PlannedAssignment RandomisedList::Sample(std::int64_t number, const Random& rand
     const int group = ready.Pop();
     schedule.Consider(group);
     schedule.Place(schedule.Choose(group, [&](int device) {
-      return (schedule.EarliestFinish(device) + schedule.RestOfColocation(group, device)) *
+      return (schedule.EarliestFinish(device) + schedule.BoundSeconds(group, device)) *
              draw.Uniform(1.0 - finish_deviation, 1.0 + finish_deviation);
     }));
   }

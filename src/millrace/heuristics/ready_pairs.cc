@@ -104,7 +104,7 @@ bool ReadyPairs::PlaceBest() {
     Place(group, best.device);
   } else {
     Place(group, schedule_.Choose(group, [this, group](int device) {
-      return schedule_.EarliestFinish(device) + schedule_.RestOfColocation(group, device);
+      return schedule_.EarliestFinish(device) + schedule_.BoundSeconds(group, device);
     }));
   }
   return true;

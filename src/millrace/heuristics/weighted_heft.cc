@@ -51,7 +51,7 @@ PlannedAssignment ScheduleWeightedHeft(const CostedGraph& costed, const Transfer
   for (const int group : ByDecreasingRank(costed, UpwardRanks(costed, MeanSeconds(costed), transfer))) {
     schedule.Consider(group);
     const int device = schedule.Choose(group, [&](int here) {
-      double key = schedule.EarliestFinish(here) + schedule.RestOfColocation(group, here);
+      double key = schedule.EarliestFinish(here) + schedule.BoundSeconds(group, here);
       if (weights.device > 0) {
         for (const GroupEdge& edge : costed.Predecessors(group))
           key += weights.device * costed.TransferSeconds(edge.bytes, placement[Index(edge.group)], here);

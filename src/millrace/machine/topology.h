@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "millrace/machine/machine.h"
@@ -40,6 +41,11 @@ struct Topology {
   }
   int UnitsOf(int device) const {
     return device_offsets[static_cast<std::size_t>(device) + 1] - device_offsets[static_cast<std::size_t>(device)];
+  }
+  std::span<const std::int32_t> UnitsAt(int device) const {
+    return std::span(device_units)
+        .subspan(static_cast<std::size_t>(device_offsets[static_cast<std::size_t>(device)]),
+                 static_cast<std::size_t>(UnitsOf(device)));
   }
 };
 

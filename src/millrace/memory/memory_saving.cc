@@ -77,7 +77,7 @@ class MemorySaving : public Planner {
       for (const double weight : kByteWeights) {
         if (deadline.Passed()) return;
         offer(PlaceInOrder(costed, order, [&](const PartialSchedule& schedule, int group, int device) {
-          return schedule.EarliestFinish(device) + schedule.RestOfColocation(group, device) +
+          return schedule.EarliestFinish(device) + schedule.BoundSeconds(group, device) +
                  weight * per_byte * schedule.AddedBytes(group, device);
         }));
       }

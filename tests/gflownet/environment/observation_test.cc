@@ -86,16 +86,19 @@ PlainChoice<DeviceChoiceFeature, DeviceChoicePrior> PlainDevice(const PlainState
   using P = DeviceChoicePrior;
   const PlainProblem& problem = state.problem;
   const CostedGraph& costed = state.costed;
+  const auto ahead_on = [&](int d) {
+    return std::max(state.LookAhead(group, d, environment.rank_positions()), state.BoundFinish(group, d));
+  };
   double least_finish = kNever, least_onward = kNever, least_ahead = kNever;
   for (int d = 0; d < costed.num_devices; ++d) {
     if (!state.MayRun(group, d)) continue;
-    least_finish = std::min(least_finish, state.Finish(group, d));
-    least_onward = std::min(least_onward, state.Finish(group, d) + problem.Onward(group, d));
-    least_ahead = std::min(least_ahead, state.LookAhead(group, d, environment.rank_positions()));
+    least_finish = std::min(least_finish, state.BoundFinish(group, d));
+    least_onward = std::min(least_onward, state.BoundFinish(group, d) + problem.Onward(group, d));
+    least_ahead = std::min(least_ahead, ahead_on(d));
   }
-  const double start = state.Start(group, device), finish = state.Finish(group, device);
+  const double start = state.Start(group, device), finish = state.BoundFinish(group, device);
   const double onward = finish + problem.Onward(group, device);
-  const double ahead = state.LookAhead(group, device, environment.rank_positions());
+  const double ahead = ahead_on(device);
   const double seconds = costed.Seconds(group, device), mean = problem.Mean(group);
   double children_here = 0, children_weight = 0;
   for (const GroupEdge& edge : problem.KeyChildren(group, environment.rank_positions())) {

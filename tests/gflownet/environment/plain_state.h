@@ -60,20 +60,51 @@ struct PlainState {
   double Start(int group, int device) const { return std::max(Arrival(group, device), Free(device)); }
   double Finish(int group, int device) const { return Start(group, device) + costed.Seconds(group, device); }
 
-  // Where the group would finish first; equal ones: the lowest number.
+  // Whether a placed group shares the group's colocation.
+  bool Settled(int group) const {
+    return std::any_of(plan.sequence.begin(), plan.sequence.end(), [&](int other) {
+      return costed.colocation[Index(group)] >= 0 && costed.colocation[Index(other)] == costed.colocation[Index(group)];
+    });
+  }
+  // Seconds of unplaced groups that colocations hold to a device with this unit.
+  double Owed(int unit) const {
+    double owed = 0;
+    for (int other = 0; other < costed.num_groups; ++other) {
+      for (int d = 0; d < costed.num_devices; ++d) {
+        const auto units = problem.UnitsOf(d);
+        if (Placed(other) || !Settled(other) || !MayRun(other, d)) continue;
+        if (std::count(units.begin(), units.end(), unit) > 0) owed += costed.Seconds(other, d);
+      }
+    }
+    return owed;
+  }
+  double Bound(int group, int device) const {
+    if (costed.colocation[Index(group)] < 0 || Settled(group)) return 0;
+    double owed = 0, rest = 0;
+    for (const int unit : problem.UnitsOf(device)) owed = std::max(owed, Owed(unit));
+    for (int other = 0; other < costed.num_groups; ++other) {
+      if (other != group && costed.colocation[Index(other)] == costed.colocation[Index(group)])
+        rest += costed.Seconds(other, device);
+    }
+    return owed + rest;
+  }
+  double BoundFinish(int group, int device) const { return Finish(group, device) + Bound(group, device); }
+
+  // Where the group would finish first, colocations counted; equal ones: the lowest number.
   int BestDevice(int group) const {
     int best = -1;
     for (int d = 0; d < costed.num_devices; ++d) {
-      if (MayRun(group, d) && (best < 0 || Finish(group, d) < Finish(group, best))) best = d;
+      if (MayRun(group, d) && (best < 0 || BoundFinish(group, d) < BoundFinish(group, best))) best = d;
     }
     return best;
   }
   double SecondFinish(int group) const {
+    const int best = BestDevice(group);
     double second = kNever;
     for (int d = 0; d < costed.num_devices; ++d) {
-      if (MayRun(group, d) && d != BestDevice(group)) second = std::min(second, Finish(group, d));
+      if (MayRun(group, d) && d != best) second = std::min(second, BoundFinish(group, d));
     }
-    return std::isinf(second) ? Finish(group, BestDevice(group)) : second;
+    return Finish(group, best) + (std::isinf(second) ? 0 : second - BoundFinish(group, best));
   }
   double LeastOnward(int group) const {
     double least = kNever;

@@ -16,7 +16,7 @@ namespace {
 constexpr double kBatchTemperature = 0.3;
 
 TEST(TrajectoryBatch, HasTheRewardsAskedForAndTheRatiosOfMeanAndBest) {
-  const std::unique_ptr<Problem> problem = MakeGridProblem("layered", 20, 3, 1, false, 4);
+  const std::unique_ptr<Problem> problem = MakeGridProblem({.ops = 20, .devices = 3, .ccr = 1}, 4);
   const Environment& environment = problem->environment();
   const std::unique_ptr<PreparedPolicy> policy = MakeUniformPolicy()->Prepare(environment, kBatchTemperature);
   for (const RewardForm reward : {RewardForm::kSizeScaled, RewardForm::kSpeedup}) {
@@ -38,7 +38,7 @@ TEST(TrajectoryBatch, HasTheRewardsAskedForAndTheRatiosOfMeanAndBest) {
 }
 
 TEST(TrajectoryBatch, OfAWindowKnowsTheStepsOfTheWindowAlone) {
-  const std::unique_ptr<Problem> problem = MakeGridProblem("layered", 40, 3, 1, false, 4);
+  const std::unique_ptr<Problem> problem = MakeGridProblem({.ops = 40, .devices = 3, .ccr = 1}, 4);
   const Environment& environment = problem->environment();
   const std::unique_ptr<PreparedPolicy> policy = MakeUniformPolicy()->Prepare(environment, kBatchTemperature);
   const Assignment plan = GreedyTrajectory(environment, *policy).assignment;
@@ -62,7 +62,7 @@ TEST(TrajectoryBatch, OfAWindowKnowsTheStepsOfTheWindowAlone) {
 }
 
 TEST(TrajectoryBatch, OfDemonstrationsScoresTheGivenActions) {
-  const std::unique_ptr<Problem> problem = MakeGridProblem("layered", 20, 3, 1, false, 4);
+  const std::unique_ptr<Problem> problem = MakeGridProblem({.ops = 20, .devices = 3, .ccr = 1}, 4);
   const Environment& environment = problem->environment();
   const std::unique_ptr<PreparedPolicy> policy = MakeUniformPolicy()->Prepare(environment, kBatchTemperature);
   TrajectoryBatch sampled, given;

@@ -176,7 +176,7 @@ TEST_F(TrainingTest, TheSpeedupRewardMakesWeakWeightsBetterAndIsNamedInThem) {
   Weights trained = ReadWeights(options.output);
   EXPECT_EQ(trained.metadata.at("reward"), "speedup");
 
-  const auto problem = MakeGridProblem("layered", 10, 2, 2, false, 6);
+  const auto problem = MakeGridProblem({.ops = 10, .devices = 2, .ccr = 2}, 6);
   FinetuneSettings settings;
   settings.updates = 1;
   const auto silent = [](std::int64_t, double) {};
@@ -380,7 +380,7 @@ TEST_F(TrainingTest, AGradientThatIsNotFiniteChangesNoWeight) {
 }
 
 TEST_F(TrainingTest, FinetuningMakesWeakWeightsBetterOnItsGraphAndRepeats) {
-  const auto problem = MakeGridProblem("layered", 30, 4, 2, false, 5);
+  const auto problem = MakeGridProblem({.ops = 30, .devices = 4, .ccr = 2}, 5);
   FinetuneSettings settings;
   settings.updates = 40;
   settings.learning_rate = 3e-3;
@@ -396,7 +396,7 @@ TEST_F(TrainingTest, FinetuningMakesWeakWeightsBetterOnItsGraphAndRepeats) {
 }
 
 TEST_F(TrainingTest, FinetuningLearnsFromPlansItIsGiven) {
-  const auto problem = MakeGridProblem("layered", 30, 4, 2, false, 5);
+  const auto problem = MakeGridProblem({.ops = 30, .devices = 4, .ccr = 2}, 5);
   FinetuneSettings settings;
   settings.updates = 15;
   settings.learning_rate = 3e-3;
@@ -411,7 +411,7 @@ TEST_F(TrainingTest, FinetuningLearnsFromPlansItIsGiven) {
 }
 
 TEST_F(TrainingTest, FinetuningNeverReturnsWorseWeights) {
-  const auto problem = MakeGridProblem("layered", 20, 3, 2, false, 6);
+  const auto problem = MakeGridProblem({.ops = 20, .devices = 3, .ccr = 2}, 6);
   FinetuneSettings settings;
   settings.updates = 5;
   settings.learning_rate = 1;  // ruins them
@@ -421,7 +421,7 @@ TEST_F(TrainingTest, FinetuningNeverReturnsWorseWeights) {
 }
 
 TEST_F(TrainingTest, FinetuningWithoutALimitIsRefused) {
-  const auto problem = MakeGridProblem("layered", 10, 2, 2, false, 6);
+  const auto problem = MakeGridProblem({.ops = 10, .devices = 2, .ccr = 2}, 6);
   EXPECT_THROW(Finetune(problem->environment(), WithWeakPrior(), {}, [](std::int64_t, double) {}), InvalidInput);
 }
 

@@ -50,22 +50,25 @@ Prospect ProspectOf(const State& state, int group) {
   const CostedGraph& costed = environment.costed();
   const bool colocation = costed.colocation[static_cast<std::size_t>(group)] >= 0;
   Prospect prospect;
+  double least = kNever, second = kNever;  // finish, with what the choice binds the device to
   for (int d = 0; d < costed.num_devices; ++d) {
     const double seconds = costed.Seconds(group, d);
     if (seconds == kNever || (colocation && !state.MayRun(group, d))) continue;
     const double start = state.EarliestStart(group, d);
     const double finish = start + seconds;
     prospect.onward = std::min(prospect.onward, finish + environment.OptimisticCost(group, d));
-    if (finish < prospect.finish) {
-      prospect.second_finish = prospect.finish;
+    const double bound = colocation ? finish + state.BoundSeconds(group, d) : finish;
+    if (bound < least) {
+      second = least;
+      least = bound;
       prospect.finish = finish;
       prospect.device = d;
       prospect.start = start;
     } else {
-      prospect.second_finish = std::min(prospect.second_finish, finish);
+      second = std::min(second, bound);
     }
   }
-  if (prospect.second_finish == kNever) prospect.second_finish = prospect.finish;
+  prospect.second_finish = second == kNever ? prospect.finish : prospect.finish + (second - least);
   prospect.arrival = state.Arrival(group, prospect.device);
   prospect.idle = state.EarliestStart(group, prospect.device) - state.DeviceFree(prospect.device);
   prospect.criticality = prospect.finish + environment.upward_ranks()[static_cast<std::size_t>(group)] -
@@ -187,7 +190,7 @@ void ObserveDevices(const State& state, int group, Observation& observation) {
   for (int d = 0; d < moment.devices; ++d) {
     if (!state.MayRun(group, d)) continue;
     observation.choices.push_back(d);
-    const double finish = state.EarliestFinish(group, d);
+    const double finish = state.EarliestFinish(group, d) + state.BoundSeconds(group, d);
     least_finish = std::min(least_finish, finish);
     least_onward = std::min(least_onward, finish + environment.OptimisticCost(group, d));
   }
@@ -199,9 +202,9 @@ void ObserveDevices(const State& state, int group, Observation& observation) {
     const int d = observation.choices[i];
     const double start = state.EarliestStart(group, d);
     const double seconds = costed.Seconds(group, d);
-    const double finish = start + seconds;
+    const double finish = start + seconds + state.BoundSeconds(group, d);
     const double onward = finish + environment.OptimisticCost(group, d);
-    const double ahead = LookAhead(state, group, d);
+    const double ahead = std::max(LookAhead(state, group, d), finish);
     least_ahead = std::min(least_ahead, ahead);
     const auto f = RowAt<Feature>(observation.features, i);
     f[Feature::kFinish] = moment.Squashed(finish - least_finish);

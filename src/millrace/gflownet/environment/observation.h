@@ -10,13 +10,14 @@
 #include "millrace/network/sizes.h"
 
 // What a policy is shown of a state: numbers that describe each ready group, and then, once a group is chosen, each
-// device it may run on. EST and EFT are the earliest start and finish of a group on a device.
+// device it may run on. EST and EFT are the earliest start and finish of a group on a device. Devices of a group whose
+// colocation is open are compared by EFT + State::BoundSeconds, and so are features and priors of that choice.
 //
 // Features that are times or differences of times are in units of Environment::scale and squashed (network/squash.h).
 // Priors are heuristic scores, 0 at best and negative below, in the same units but not squashed.
 namespace millrace {
 
-// A choice of group. "Its best device" is the one of the least EFT.
+// A choice of group. "Its best device" is the one of the least EFT, colocations counted.
 enum class GroupFeature : std::size_t {
   kUpwardRank,         // upward rank below the highest on offer
   kFinish,             // EFT on its best device above the least on offer

@@ -43,6 +43,7 @@ State::State(const Environment& environment) : environment_(&environment) {
   placed_successors_.resize(groups);
   placed_on_.resize(devices);
   colocation_device_.resize(static_cast<std::size_t>(costed.num_colocations));
+  owed_.resize(units);
   removable_.reserve(groups);
   removable_at_.resize(groups);
   if (costed.topology.proxy == Proxy::kContended) channels_.emplace(costed);
@@ -63,6 +64,7 @@ void State::Clear() {
   std::fill(placed_successors_.begin(), placed_successors_.end(), 0);
   std::fill(placed_on_.begin(), placed_on_.end(), 0);
   std::fill(colocation_device_.begin(), colocation_device_.end(), -1);
+  std::fill(owed_.begin(), owed_.end(), 0.0);
   removable_.clear();
   std::fill(removable_at_.begin(), removable_at_.end(), -1);
   makespan_ = 0;
@@ -84,6 +86,16 @@ bool State::MayRun(int group, int device) const {
   return settled < 0 || settled == device;
 }
 
+double State::BoundSeconds(int group, int device) const {
+  const CostedGraph& costed = environment_->costed();
+  const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
+  if (colocation < 0 || colocation_device_[static_cast<std::size_t>(colocation)] >= 0) return 0;
+  double most = 0;
+  for (const std::int32_t unit : costed.topology.UnitsAt(device))
+    most = std::max(most, owed_[static_cast<std::size_t>(unit)]);
+  return most + environment_->ColocationSeconds(colocation, device) - costed.Seconds(group, device);
+}
+
 void State::Append(Action action) {
   const CostedGraph& costed = environment_->costed();
   const auto group = static_cast<std::size_t>(action.group);
@@ -96,8 +108,14 @@ void State::Append(Action action) {
   assignment_.placement[group] = action.device;
   assignment_.sequence.push_back(action.group);
   ++placed_on_[device];
-  if (const std::int32_t colocation = costed.colocation[group]; colocation >= 0)
-    colocation_device_[static_cast<std::size_t>(colocation)] = action.device;
+  if (const std::int32_t colocation = costed.colocation[group]; colocation >= 0) {
+    std::int32_t& settled = colocation_device_[static_cast<std::size_t>(colocation)];
+    double owed = -costed.Seconds(action.group, action.device);
+    if (settled < 0) owed += environment_->ColocationSeconds(colocation, action.device);
+    settled = action.device;
+    for (const std::int32_t unit : costed.topology.UnitsAt(action.device))
+      owed_[static_cast<std::size_t>(unit)] += owed;
+  }
 
   DropReady(action.group);
   for (const GroupEdge& edge : costed.Predecessors(action.group)) {

@@ -60,6 +60,11 @@ class State {
   double EarliestFinish(int group, int device) const {
     return EarliestStart(group, device) + environment_->costed().Seconds(group, device);
   }
+
+  // What the choice of this device binds it to beyond the group: the rest of the group's colocation, and what is left of
+  // those that are settled there. 0 for a group without a colocation, and once it is settled.
+  double BoundSeconds(int group, int device) const;
+
   double Finish(int group) const { return finish_[static_cast<std::size_t>(group)]; }  // of a placed group
 
   // Sum of Environment::EdgeWeight over the group's predecessors that are placed on the device.
@@ -105,6 +110,7 @@ class State {
   std::vector<std::int32_t> placed_successors_;  // by group
   std::vector<std::int32_t> placed_on_;          // by device
   std::vector<std::int32_t> colocation_device_;  // by colocation; -1: open
+  std::vector<double> owed_;                     // by unit: seconds of unplaced groups whose colocation is settled
   std::vector<std::int32_t> removable_, removable_at_;
   double makespan_ = 0;
   std::optional<ChannelLedger> channels_;  // where the proxy is the contended one

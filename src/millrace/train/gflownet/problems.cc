@@ -10,6 +10,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
+#include "millrace/train/gflownet/colocated_graph.h"
 #include "millrace/workloads/random_graph.h"
 #include "millrace/workloads/task_graph.h"
 
@@ -65,6 +66,15 @@ ComputationGraph MakeGraph(const std::string& family, const RandomGraphOptions& 
                                 .seed = options.seed,
                                 .kinds = options.kinds,
                                 .heterogeneity = options.heterogeneity});
+}
+
+// About as many ops as asked for, some of which must share a device.
+ComputationGraph MakeColocatedGraph(const std::string& family, RandomGraphOptions options, Random& random) {
+  if (random.Uniform() < 0.5) return WithRandomColocations(MakeGraph(family, options), random);
+  constexpr int kMostCopies = 12;
+  const int copies = LogUniformInteger(2, std::clamp(static_cast<int>(options.ops / 2), 2, kMostCopies), random);
+  options.ops = std::max<std::int64_t>(2, options.ops / copies);
+  return SideBySide(MakeGraph(family, options), copies);
 }
 
 // A machine and what its kinds of device are to the ops.
@@ -165,6 +175,10 @@ SettingsTable TableOf(ProblemSettings& s) {
       {"unlike_share", &s.unlike_share, share, "share of problems with two kinds of devices"},
       {"gang_share", &s.gang_share, share,
        "share of problems with one more device that owns several or all units, and is faster"},
+      {"colocated_share", &s.colocated_share, share,
+       "share of problems with ops that must share a device: half of them copies of a small graph side by side, each "
+       "op "
+       "with its copies; half of them random sets of ops"},
       {"graph_share", &s.graph_share, share, "share of pieces of real graphs, where there are any"},
       {"smallest_piece", &s.smallest_piece, Between(2, 100'000), "fewest ops of a piece of a real graph"},
       {"largest_piece", &s.largest_piece, From("smallest_piece", s.smallest_piece, 100'000),
@@ -205,6 +219,8 @@ std::unique_ptr<Problem> ProblemSource::Draw(int most_ops, Random& random) const
   options.kinds = host.kinds;
   options.heterogeneity = host.heterogeneity;
   options.seed = random.Next();
+  if (settings_.colocated_share > 0 && random.Uniform() < settings_.colocated_share)
+    return std::make_unique<Problem>(MakeColocatedGraph(family, options, random), host.machine);
   return std::make_unique<Problem>(MakeGraph(family, options), host.machine);
 }
 
@@ -264,21 +280,21 @@ ComputationGraph DrawPiece(const ComputationGraph& graph, int ops, double ccr, c
   return ComputationGraph(std::move(data));
 }
 
-std::unique_ptr<Problem> MakeGridProblem(const std::string& family, int ops, int devices, double ccr, bool unlike,
-                                         std::uint64_t seed) {
+std::unique_ptr<Problem> MakeGridProblem(const GridCell& cell, std::uint64_t seed) {
   RandomGraphOptions options;
-  options.ops = ops;
-  options.ccr = ccr;
+  options.ops = cell.ops / cell.copies;
+  options.ccr = cell.ccr;
   options.seed = seed;
-  if (unlike) options.kinds = {{"a", 1}, {"b", 2}};
+  if (cell.unlike) options.kinds = {{"a", 1}, {"b", 2}};
   Machine machine;
   machine.name = "validation";
-  for (int device = 0; device < devices; ++device) {
+  for (int device = 0; device < cell.devices; ++device) {
     machine.devices.push_back(
-        MakeDevice(fmt::format("d{}", device), unlike && 2 * device >= devices ? "b" : "a", {device}));
+        MakeDevice(fmt::format("d{}", device), cell.unlike && 2 * device >= cell.devices ? "b" : "a", {device}));
   }
   machine.default_link = DefaultLink{.latency_seconds = 0, .bandwidth = kBytesPerSecond};
-  return std::make_unique<Problem>(MakeGraph(family, options), machine);
+  const ComputationGraph graph = MakeGraph(cell.family, options);
+  return std::make_unique<Problem>(cell.copies > 1 ? SideBySide(graph, cell.copies) : graph, machine);
 }
 
 }  // namespace millrace

@@ -31,6 +31,7 @@ struct ProblemSettings {
   double latency_share = 0.2;
   double unlike_share = 0.4;
   double gang_share = 0.1;
+  double colocated_share = 0;
   double graph_share = 1;
   int smallest_piece = 25;
   int largest_piece = 75;
@@ -81,9 +82,17 @@ ComputationGraph DrawPiece(const ComputationGraph& graph, int ops, double ccr,
                            const std::vector<std::pair<std::string, double>>& kinds, double heterogeneity,
                            Random& random);
 
-// The problems of one cell of a fixed validation grid: a family, so many ops on so many devices at one CCR; with
-// `unlike`, half the devices are of a second kind, twice as slow on average.
-std::unique_ptr<Problem> MakeGridProblem(const std::string& family, int ops, int devices, double ccr, bool unlike,
-                                         std::uint64_t seed);
+// Problems of one kind: a family, so many ops on so many devices at one CCR; with `unlike`, half the devices are of a
+// second kind, twice as slow on average; with several `copies`, graphs of ops / copies side by side (colocated_graph.h).
+struct GridCell {
+  const char* family = "layered";
+  int ops = 60;
+  int devices = 4;
+  double ccr = 1;
+  bool unlike = false;
+  int copies = 1;
+};
+
+std::unique_ptr<Problem> MakeGridProblem(const GridCell& cell, std::uint64_t seed);
 
 }  // namespace millrace

@@ -21,18 +21,20 @@ namespace {
 // No training draws its problems from here: it would have to hit one of these 64-bit seeds.
 constexpr std::uint64_t kSeed = 0x76616c6964617465;
 
-struct Cell {
-  const char* family;
-  int ops;
-  int devices;
-  double ccr;
-  bool unlike;
-};
-
-constexpr Cell kGrid[] = {{"layered", 60, 4, 1, false},  {"layered", 60, 4, 5, false},  {"er", 60, 4, 5, false},
-                          {"layered", 200, 8, 5, false}, {"layered", 60, 4, 1, true},   {"ba", 100, 4, 5, false},
-                          {"layered", 1000, 8, 1, true}, {"er", 600, 4, 5, false},      {"fft", 60, 4, 5, false},
-                          {"lu", 200, 8, 1, false},      {"nas_cells", 60, 4, 1, true}, {"moe", 200, 4, 5, false}};
+constexpr GridCell kGrid[] = {{"layered", 60, 4, 1},
+                              {"layered", 60, 4, 5},
+                              {"er", 60, 4, 5},
+                              {"layered", 200, 8, 5},
+                              {"layered", 60, 4, 1, true},
+                              {"ba", 100, 4, 5},
+                              {"layered", 1000, 8, 1, true},
+                              {"er", 600, 4, 5},
+                              {"fft", 60, 4, 5},
+                              {"lu", 200, 8, 1},
+                              {"nas_cells", 60, 4, 1, true},
+                              {"moe", 200, 4, 5},
+                              {"layered", 60, 4, 1, false, 5},
+                              {"er", 200, 8, 2, false, 10}};
 
 double Ratio(double reference, double makespan) { return makespan > 0 ? reference / makespan : 1; }
 
@@ -99,15 +101,12 @@ void Add(const ValidationScore& score, double share, ValidationScore& sum) {
 std::vector<ValidationCell> MakeValidationGrid(int graphs_per_cell) {
   std::vector<ValidationCell> grid;
   Random seeds(kSeed);
-  for (const Cell& cell : kGrid) {
+  for (const GridCell& cell : kGrid) {
     ValidationCell& made = grid.emplace_back();
-    made.name =
-        fmt::format("{} {}x{} ccr {}{}", cell.family, cell.ops, cell.devices, cell.ccr, cell.unlike ? " unlike" : "");
+    made.name = fmt::format("{} {}x{} ccr {}{}{}", cell.family, cell.ops, cell.devices, cell.ccr,
+                            cell.unlike ? " unlike" : "", cell.copies > 1 ? " copies" : "");
     Random graphs(seeds.Next());
-    for (int i = 0; i < graphs_per_cell; ++i) {
-      made.problems.push_back(
-          MakeGridProblem(cell.family, cell.ops, cell.devices, cell.ccr, cell.unlike, graphs.Next()));
-    }
+    for (int i = 0; i < graphs_per_cell; ++i) made.problems.push_back(MakeGridProblem(cell, graphs.Next()));
   }
   return grid;
 }
