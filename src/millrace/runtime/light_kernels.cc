@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/runtime/light_kernels.h"
+#include "millrace/runtime/box_selection.h"
 
 #include "millrace/runtime/dynamic_quantize.h"
 #include "millrace/runtime/elementwise_kernel.h"
@@ -114,6 +115,7 @@ const std::vector<Family>& OtherFamilies() {
         "ScatterND"}},
       {&MakeGenerator, &GeneratorUnsupported, {"ConstantOfShape", "EyeLike", "Range", "Shape", "Size"}},
       {&MakeGridSample, &GridSampleUnsupported, {"GridSample"}},
+      {&MakeBoxSelection, &BoxSelectionUnsupported, {"NonMaxSuppression"}},
       {&MakeTrilu, &TriluUnsupported, {"Trilu"}},
       {&MakeDynamicQuantize, &DynamicQuantizeUnsupported, {"DynamicQuantizeLinear"}},
       {&MakeMaskedDropout, &MaskedDropoutUnsupported, {"Dropout"}},
