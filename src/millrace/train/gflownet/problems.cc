@@ -176,9 +176,8 @@ SettingsTable TableOf(ProblemSettings& s) {
       {"gang_share", &s.gang_share, share,
        "share of problems with one more device that owns several or all units, and is faster"},
       {"colocated_share", &s.colocated_share, share,
-       "share of problems with ops that must share a device: half of them copies of a small graph side by side, each "
-       "op "
-       "with its copies; half of them random sets of ops"},
+       "share of problems with ops that must share a device: half are copies of a small graph side by side, each op "
+       "with its copies, half have random sets of ops"},
       {"graph_share", &s.graph_share, share, "share of pieces of real graphs, where there are any"},
       {"smallest_piece", &s.smallest_piece, Between(2, 100'000), "fewest ops of a piece of a real graph"},
       {"largest_piece", &s.largest_piece, From("smallest_piece", s.smallest_piece, 100'000),
