@@ -176,20 +176,15 @@ class Observer {
     return arrival;
   }
 
-  std::span<const std::int32_t> UnitsOf(int device) const {
-    const Topology& topology = problem_.costed().topology;
-    return std::span(topology.device_units)
-        .subspan(Index(topology.device_offsets[Index(device)]), Index(topology.UnitsOf(device)));
-  }
-
   double FreeAt(int device, const std::vector<double>& unit_free) const {
     double free = 0;
-    for (const std::int32_t unit : UnitsOf(device)) free = std::max(free, unit_free[Index(unit)]);
+    for (const std::int32_t unit : problem_.costed().topology.UnitsAt(device))
+      free = std::max(free, unit_free[Index(unit)]);
     return free;
   }
 
   void Occupy(int device, double until, std::vector<double>& unit_free) const {
-    for (const std::int32_t unit : UnitsOf(device)) unit_free[Index(unit)] = until;
+    for (const std::int32_t unit : problem_.costed().topology.UnitsAt(device)) unit_free[Index(unit)] = until;
   }
 
   // Describes every device for an op at its turn, when the ops before it in the sequence are known and no others.

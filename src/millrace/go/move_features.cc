@@ -104,12 +104,6 @@ class BlockObserver {
     }
   }
 
-  std::span<const std::int32_t> UnitsOf(int device) const {
-    const Topology& topology = costed_.topology;
-    return std::span(topology.device_units)
-        .subspan(Index(topology.device_offsets[Index(device)]), Index(topology.UnitsOf(device)));
-  }
-
   // By op: by when it must finish so that nothing else becomes later.
   std::vector<double> LatestFinishes(const PlacedSchedule& schedule) const {
     std::vector<double> latest(placement_.size(), schedule.timeline.makespan);
@@ -118,9 +112,10 @@ class BlockObserver {
       const int op = *at;
       const int device = placement_[Index(op)];
       double& finish = latest[Index(op)];
-      for (const std::int32_t unit : UnitsOf(device)) finish = std::min(finish, unit_latest[Index(unit)]);
+      for (const std::int32_t unit : costed_.topology.UnitsAt(device))
+        finish = std::min(finish, unit_latest[Index(unit)]);
       const double start = finish - costed_.Seconds(op, device);
-      for (const std::int32_t unit : UnitsOf(device)) unit_latest[Index(unit)] = start;
+      for (const std::int32_t unit : costed_.topology.UnitsAt(device)) unit_latest[Index(unit)] = start;
       for (const GroupEdge& edge : costed_.Predecessors(op)) {
         double& sent = latest[Index(edge.group)];
         sent = std::min(sent, start - costed_.TransferSeconds(edge.bytes, placement_[Index(edge.group)], device));

@@ -18,31 +18,22 @@ PartialSchedule::PartialSchedule(const CostedGraph& costed, Gaps gaps)
     : costed_(costed),
       gaps_(gaps),
       topological_position_(static_cast<std::size_t>(costed.num_groups)),
-      colocation_seconds_(static_cast<std::size_t>(costed.num_colocations) *
-                          static_cast<std::size_t>(costed.num_devices)),
+      colocations_(costed),
       units_(static_cast<std::size_t>(costed.topology.num_units)),
       memory_(costed),
       arrivals_(static_cast<std::size_t>(costed.num_devices)) {
   std::int32_t next = 0;
   for (const std::int32_t group : costed.topological_order)
     topological_position_[static_cast<std::size_t>(group)] = next++;
-  const auto devices = static_cast<std::size_t>(costed.num_devices);
-  for (std::size_t g = 0; g < costed.colocation.size(); ++g) {
-    if (costed.colocation[g] < 0) continue;
-    for (std::size_t d = 0; d < devices; ++d)
-      colocation_seconds_[static_cast<std::size_t>(costed.colocation[g]) * devices + d] +=
-          costed.seconds[g * devices + d];
-  }
   if (costed.topology.proxy == Proxy::kContended) channels_.emplace(costed);
   Clear();
 }
 
 void PartialSchedule::Clear() {
   const auto groups = static_cast<std::size_t>(costed_.num_groups);
-  colocation_device_.assign(static_cast<std::size_t>(costed_.num_colocations), -1);
+  colocations_.Clear();
   for (GapList& unit : units_) unit.Clear();
   unit_end_.assign(units_.size(), 0.0);
-  owed_.assign(units_.size(), 0.0);
   memory_.Clear();
   if (channels_) channels_->Clear();
   considered_ = -1;
@@ -91,36 +82,11 @@ double PartialSchedule::EarliestStart(int device) const {
 }
 
 bool PartialSchedule::Runs(int group, int device) const {
-  if (costed_.Seconds(group, device) == kCannotRun) return false;
-  const std::int32_t colocation = costed_.colocation[static_cast<std::size_t>(group)];
-  if (colocation < 0) return true;
-  const std::int32_t settled = colocation_device_[static_cast<std::size_t>(colocation)];
-  return settled < 0 || settled == device;
+  return costed_.Seconds(group, device) != kCannotRun && colocations_.Allows(group, device);
 }
 
 bool PartialSchedule::MayRun(int group, int device) const {
   return Runs(group, device) && memory_.Fullness(group, device) <= 1;
-}
-
-bool PartialSchedule::ColocationSettled(int group) const {
-  const std::int32_t colocation = costed_.colocation[static_cast<std::size_t>(group)];
-  return colocation < 0 || colocation_device_[static_cast<std::size_t>(colocation)] >= 0;
-}
-
-double PartialSchedule::RestOfColocation(int group, int device) const {
-  if (ColocationSettled(group)) return 0;
-  const auto colocation = static_cast<std::size_t>(costed_.colocation[static_cast<std::size_t>(group)]);
-  return colocation_seconds_[colocation * static_cast<std::size_t>(costed_.num_devices) +
-                             static_cast<std::size_t>(device)] -
-         costed_.Seconds(group, device);
-}
-
-double PartialSchedule::BoundSeconds(int group, int device) const {
-  if (ColocationSettled(group)) return 0;
-  double most = 0;
-  for (const std::int32_t unit : costed_.topology.UnitsAt(device))
-    most = std::max(most, owed_[static_cast<std::size_t>(unit)]);
-  return most + RestOfColocation(group, device);
 }
 
 int PartialSchedule::LeastOverfull(int group) const {
@@ -145,13 +111,7 @@ void PartialSchedule::Place(int device) {
     double& end = unit_end_[static_cast<std::size_t>(unit)];
     end = std::max(end, finish);
   }
-  const std::int32_t colocation = costed_.colocation[group];
-  if (colocation >= 0) {
-    const double owed =
-        ColocationSettled(considered_) ? -costed_.Seconds(considered_, device) : RestOfColocation(considered_, device);
-    for (const std::int32_t unit : costed_.topology.UnitsAt(device)) owed_[static_cast<std::size_t>(unit)] += owed;
-    colocation_device_[static_cast<std::size_t>(colocation)] = device;
-  }
+  colocations_.Place(considered_, device);
   memory_.Place(considered_, device);
   if (channels_) channels_->Reserve(considered_, device, placement_, finish_);
   placement_[group] = device;

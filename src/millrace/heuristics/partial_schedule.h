@@ -8,6 +8,7 @@
 
 #include "millrace/cost/costed_graph.h"
 #include "millrace/heuristics/channel_ledger.h"
+#include "millrace/heuristics/colocation_ledger.h"
 #include "millrace/heuristics/gap_list.h"
 #include "millrace/heuristics/memory_ledger.h"
 #include "millrace/plan/plan.h"
@@ -48,13 +49,10 @@ class PartialSchedule {
   double Fullness(int group, int device) const { return memory_.Fullness(group, device); }
   double AddedBytes(int group, int device) const { return memory_.Added(group, device); }
 
-  // Seconds the unplaced rest of the group's colocation would take on the device; 0 once the device is settled. A
-  // choice for one member binds them all, so it should count what they cost.
-  double RestOfColocation(int group, int device) const;
-
-  // The same with what the device still owes to the colocations settled there. The first micro-batch that runs through
-  // a pipeline finds every device idle, though the stages it has passed will keep theirs busy.
-  double BoundSeconds(int group, int device) const;
+  // As ColocationLedger says.
+  double RestOfColocation(int group, int device) const { return colocations_.Rest(group, device); }
+  double BoundSeconds(int group, int device) const { return colocations_.Bound(group, device); }
+  bool ColocationSettled(int group) const { return colocations_.Settled(group); }
 
   // The device where the key (double of device) is least among those that may run the group; ties go to fewer units,
   // then the lower number. Where memory forbids all, the one whose memory is the least overfull.
@@ -86,7 +84,6 @@ class PartialSchedule {
   double DeviceEnd(int device) const;
 
   bool placed(int group) const { return placement_[static_cast<std::size_t>(group)] >= 0; }
-  bool ColocationSettled(int group) const;
   double makespan() const { return makespan_; }
 
   // Once all groups are placed. The sequence goes by start; of equal starts the earlier finish first (a group of no
@@ -101,9 +98,7 @@ class PartialSchedule {
   const CostedGraph& costed_;
   Gaps gaps_;
   std::vector<std::int32_t> topological_position_;
-  std::vector<double> colocation_seconds_;       // by colocation and device, over all members
-  std::vector<std::int32_t> colocation_device_;  // -1: not settled
-  std::vector<double> owed_;                     // by unit: seconds of unplaced groups whose colocation is settled
+  ColocationLedger colocations_;
   std::vector<GapList> units_;
   std::vector<double> unit_end_;
   MemoryLedger memory_;

@@ -95,18 +95,12 @@ class Executor {
     return costed_.topology.memory_of[Index(placement_[Index(group)])];
   }
 
-  std::span<const std::int32_t> UnitsOf(int device) const {
-    const Topology& topology = costed_.topology;
-    return std::span(topology.device_units)
-        .subspan(Index(topology.device_offsets[Index(device)]), Index(topology.UnitsOf(device)));
-  }
-
   bool StartBest(std::int32_t cluster, double now) {
     int best = -1;
     for (const int device : devices_of_[Index(cluster)]) {
       const auto& queue = queues_[Index(device)];
       if (queue.empty() || (best >= 0 && !(queues_[Index(best)].top() < queue.top()))) continue;
-      const std::span<const std::int32_t> units = UnitsOf(device);
+      const std::span<const std::int32_t> units = costed_.topology.UnitsAt(device);
       if (std::all_of(units.begin(), units.end(), [this, now](std::int32_t u) { return unit_free_[Index(u)] <= now; }))
         best = device;
     }
@@ -123,7 +117,7 @@ class Executor {
     schedule_.timeline.start[Index(group)] = now;
     schedule_.timeline.finish[Index(group)] = finish;
     schedule_.timeline.makespan = std::max(schedule_.timeline.makespan, finish);
-    for (const std::int32_t unit : UnitsOf(device)) unit_free_[Index(unit)] = finish;
+    for (const std::int32_t unit : costed_.topology.UnitsAt(device)) unit_free_[Index(unit)] = finish;
     if (finish > now) events_.push({finish, static_cast<std::int32_t>(Cluster(device)), -1});
     if (tensors_) {
       events_.push({finish, kChannels, static_cast<std::int32_t>(schedule_.assignment.sequence.size()) - 1});

@@ -80,18 +80,12 @@ class GreedyExecution {
 
   int DeviceOf(int group) const { return assignment_.placement[Index(group)]; }
 
-  std::span<const std::int32_t> UnitsOf(int device) const {
-    const Topology& topology = costed_.topology;
-    return std::span(topology.device_units)
-        .subspan(Index(topology.device_offsets[Index(device)]), Index(topology.UnitsOf(device)));
-  }
-
   bool StartOne(double now) {
     int best = -1;
     for (int device = 0; device < costed_.num_devices; ++device) {
       const auto& queue = queues_[Index(device)];
       if (queue.empty() || (best >= 0 && queue.top() > queues_[Index(best)].top())) continue;
-      const std::span<const std::int32_t> units = UnitsOf(device);
+      const std::span<const std::int32_t> units = costed_.topology.UnitsAt(device);
       if (std::none_of(units.begin(), units.end(), [this](std::int32_t unit) { return busy_[Index(unit)] != 0; }))
         best = device;
     }
@@ -103,13 +97,13 @@ class GreedyExecution {
     timeline_.start[Index(group)] = now;
     timeline_.finish[Index(group)] = finish;
     timeline_.makespan = std::max(timeline_.makespan, finish);
-    for (const std::int32_t unit : UnitsOf(best)) busy_[Index(unit)] = 1;
+    for (const std::int32_t unit : costed_.topology.UnitsAt(best)) busy_[Index(unit)] = 1;
     events_.push({finish, Event::kFinish, place});
     return true;
   }
 
   void End(int group, double now) {
-    for (const std::int32_t unit : UnitsOf(DeviceOf(group))) busy_[Index(unit)] = 0;
+    for (const std::int32_t unit : costed_.topology.UnitsAt(DeviceOf(group))) busy_[Index(unit)] = 0;
     for (const std::size_t tensor : made_[Index(group)]) Send(costed_.tensors[tensor], now);
   }
 

@@ -62,11 +62,7 @@ class Cutter {
 
   const std::vector<OpId>& GroupAt(std::size_t place) const { return plan_.groups[Index(plan_.sequence[place])]; }
   int DeviceAt(std::size_t place) const { return plan_.placement[Index(plan_.sequence[place])]; }
-  std::span<const std::int32_t> UnitsAt(std::size_t place) const {
-    const std::size_t device = Index(DeviceAt(place));
-    return std::span(topology_.device_units)
-        .subspan(Index(topology_.device_offsets[device]), Index(topology_.UnitsOf(static_cast<int>(device))));
-  }
+  std::span<const std::int32_t> UnitsAt(std::size_t place) const { return topology_.UnitsAt(DeviceAt(place)); }
   int& Clock(std::size_t place, std::int32_t unit) { return clock_[place * units_ + Index(unit)]; }
 
   void SetClocks() {

@@ -17,8 +17,6 @@ Environment::Environment(const CostedGraph& costed)
       downward_ranks_(DownwardRanks(costed, mean_seconds_, mean_transfer_)),
       optimistic_costs_(OptimisticCosts(costed, mean_transfer_)),
       input_weights_(mean_seconds_.size(), 0.0),
-      colocation_seconds_(static_cast<std::size_t>(costed.num_colocations) *
-                          static_cast<std::size_t>(costed.num_devices)),
       rank_positions_(mean_seconds_.size()) {
   const double mean =
       std::accumulate(mean_seconds_.begin(), mean_seconds_.end(), 0.0) / static_cast<double>(mean_seconds_.size());
@@ -28,13 +26,6 @@ Environment::Environment(const CostedGraph& costed)
   const std::vector<int> by_rank = ByDecreasingRank(costed, upward_ranks_);
   for (std::size_t i = 0; i < by_rank.size(); ++i)
     rank_positions_[static_cast<std::size_t>(by_rank[i])] = static_cast<std::int32_t>(i);
-
-  const auto devices = static_cast<std::size_t>(costed.num_devices);
-  for (std::size_t group = 0; group < costed.colocation.size(); ++group) {
-    if (costed.colocation[group] < 0) continue;
-    const std::size_t row = static_cast<std::size_t>(costed.colocation[group]) * devices;
-    for (std::size_t d = 0; d < devices; ++d) colocation_seconds_[row + d] += costed.seconds[group * devices + d];
-  }
 
   child_offsets_.reserve(mean_seconds_.size() + 1);
   child_offsets_.push_back(0);

@@ -51,12 +51,6 @@ class Environment {
                              static_cast<std::size_t>(device)];
   }
 
-  // Seconds of all groups of a colocation on the device.
-  double ColocationSeconds(int colocation, int device) const {
-    return colocation_seconds_[static_cast<std::size_t>(colocation) * static_cast<std::size_t>(costed_.num_devices) +
-                               static_cast<std::size_t>(device)];
-  }
-
   // Place of each group by decreasing upward rank, which is a topological order. Ready groups are sorted by it.
   std::span<const std::int32_t> rank_positions() const { return rank_positions_; }
 
@@ -76,7 +70,6 @@ class Environment {
   double critical_path_ = 0;
   MeanTransfer mean_transfer_;
   std::vector<double> mean_seconds_, upward_ranks_, downward_ranks_, optimistic_costs_, input_weights_;
-  std::vector<double> colocation_seconds_;  // by colocation and device
   std::vector<std::int32_t> rank_positions_;
   std::vector<std::int32_t> child_offsets_;
   std::vector<GroupEdge> children_;

@@ -25,7 +25,7 @@ struct Later {
 
 }  // namespace
 
-State::State(const Environment& environment) : environment_(&environment) {
+State::State(const Environment& environment) : environment_(&environment), colocations_(environment.costed()) {
   const CostedGraph& costed = environment.costed();
   const auto groups = static_cast<std::size_t>(costed.num_groups);
   const auto devices = static_cast<std::size_t>(costed.num_devices);
@@ -42,8 +42,6 @@ State::State(const Environment& environment) : environment_(&environment) {
   unit_last_.resize(units);
   placed_successors_.resize(groups);
   placed_on_.resize(devices);
-  colocation_device_.resize(static_cast<std::size_t>(costed.num_colocations));
-  owed_.resize(units);
   removable_.reserve(groups);
   removable_at_.resize(groups);
   if (costed.topology.proxy == Proxy::kContended) channels_.emplace(costed);
@@ -63,8 +61,7 @@ void State::Clear() {
   std::fill(unit_last_.begin(), unit_last_.end(), -1);
   std::fill(placed_successors_.begin(), placed_successors_.end(), 0);
   std::fill(placed_on_.begin(), placed_on_.end(), 0);
-  std::fill(colocation_device_.begin(), colocation_device_.end(), -1);
-  std::fill(owed_.begin(), owed_.end(), 0.0);
+  colocations_.Clear();
   removable_.clear();
   std::fill(removable_at_.begin(), removable_at_.end(), -1);
   makespan_ = 0;
@@ -78,22 +75,7 @@ void State::Clear() {
 }
 
 bool State::MayRun(int group, int device) const {
-  const CostedGraph& costed = environment_->costed();
-  if (!std::isfinite(costed.Seconds(group, device))) return false;
-  const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
-  if (colocation < 0) return true;
-  const std::int32_t settled = colocation_device_[static_cast<std::size_t>(colocation)];
-  return settled < 0 || settled == device;
-}
-
-double State::BoundSeconds(int group, int device) const {
-  const CostedGraph& costed = environment_->costed();
-  const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
-  if (colocation < 0 || colocation_device_[static_cast<std::size_t>(colocation)] >= 0) return 0;
-  double most = 0;
-  for (const std::int32_t unit : costed.topology.UnitsAt(device))
-    most = std::max(most, owed_[static_cast<std::size_t>(unit)]);
-  return most + environment_->ColocationSeconds(colocation, device) - costed.Seconds(group, device);
+  return std::isfinite(environment_->costed().Seconds(group, device)) && colocations_.Allows(group, device);
 }
 
 void State::Append(Action action) {
@@ -108,14 +90,7 @@ void State::Append(Action action) {
   assignment_.placement[group] = action.device;
   assignment_.sequence.push_back(action.group);
   ++placed_on_[device];
-  if (const std::int32_t colocation = costed.colocation[group]; colocation >= 0) {
-    std::int32_t& settled = colocation_device_[static_cast<std::size_t>(colocation)];
-    double owed = -costed.Seconds(action.group, action.device);
-    if (settled < 0) owed += environment_->ColocationSeconds(colocation, action.device);
-    settled = action.device;
-    for (const std::int32_t unit : costed.topology.UnitsAt(action.device))
-      owed_[static_cast<std::size_t>(unit)] += owed;
-  }
+  colocations_.Place(action.group, action.device);
 
   DropReady(action.group);
   for (const GroupEdge& edge : costed.Predecessors(action.group)) {
@@ -123,10 +98,8 @@ void State::Append(Action action) {
   }
 
   const Topology& topology = costed.topology;
-  const auto first = static_cast<std::size_t>(topology.device_offsets[device]);
-  const auto last = static_cast<std::size_t>(topology.device_offsets[device + 1]);
-  for (std::size_t i = first; i < last; ++i) {
-    const auto unit = static_cast<std::size_t>(topology.device_units[i]);
+  for (const std::int32_t taken : topology.UnitsAt(action.device)) {
+    const auto unit = static_cast<std::size_t>(taken);
     const std::int32_t before = unit_last_[unit];
     if (before >= 0) {
       DropRemovable(before);
@@ -137,9 +110,8 @@ void State::Append(Action action) {
   AddRemovable(action.group);
   for (std::size_t d = 0; d < devices; ++d) {
     double free = 0;
-    for (auto i = static_cast<std::size_t>(topology.device_offsets[d]);
-         i < static_cast<std::size_t>(topology.device_offsets[d + 1]); ++i)
-      free = std::max(free, unit_free_[static_cast<std::size_t>(topology.device_units[i])]);
+    for (const std::int32_t unit : topology.UnitsAt(static_cast<int>(d)))
+      free = std::max(free, unit_free_[static_cast<std::size_t>(unit)]);
     device_free_[d] = free;
   }
 

@@ -8,6 +8,7 @@
 
 #include "millrace/gflownet/environment/environment.h"
 #include "millrace/heuristics/channel_ledger.h"
+#include "millrace/heuristics/colocation_ledger.h"
 #include "millrace/plan/plan.h"
 
 // A partial plan: the chains built so far, when every group on them finishes, which groups may be placed next and which
@@ -61,9 +62,8 @@ class State {
     return EarliestStart(group, device) + environment_->costed().Seconds(group, device);
   }
 
-  // What the choice of this device binds it to beyond the group: the rest of the group's colocation, and what is left of
-  // those that are settled there. 0 for a group without a colocation, and once it is settled.
-  double BoundSeconds(int group, int device) const;
+  // As ColocationLedger::Bound says: what the choice of this device binds it to beyond the group.
+  double BoundSeconds(int group, int device) const { return colocations_.Bound(group, device); }
 
   double Finish(int group) const { return finish_[static_cast<std::size_t>(group)]; }  // of a placed group
 
@@ -109,8 +109,7 @@ class State {
   std::vector<std::int32_t> unit_last_;          // last group on each unit's chain; -1: none
   std::vector<std::int32_t> placed_successors_;  // by group
   std::vector<std::int32_t> placed_on_;          // by device
-  std::vector<std::int32_t> colocation_device_;  // by colocation; -1: open
-  std::vector<double> owed_;                     // by unit: seconds of unplaced groups whose colocation is settled
+  ColocationLedger colocations_;
   std::vector<std::int32_t> removable_, removable_at_;
   double makespan_ = 0;
   std::optional<ChannelLedger> channels_;  // where the proxy is the contended one
