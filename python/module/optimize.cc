@@ -227,8 +227,13 @@ void AddOptimizing(py::module_& module) {
       .def_property_readonly("proven_bound_seconds", Of(&OptimizeResult::proven_bound_seconds),
                              "The same, by every means that optimize has.")
       .def_property_readonly("fusion_free_bound_seconds", Of(&OptimizeResult::fusion_free_bound_seconds))
-      .def_property_readonly("proxy_rank_correlation", Of(&OptimizeResult::proxy_rank_correlation),
-                             "Spearman, proxy against target; None where it is undefined.")
+      .def_property_readonly(
+          "proxy_rank_correlation",
+          [](const ResultObject& object) { return object.result->proxy_judgement.rank_correlation; },
+          "Spearman, proxy against target; None where it is undefined.")
+      .def_property_readonly(
+          "proxy_told_apart", [](const ResultObject& object) { return object.result->proxy_judgement.told_apart; },
+          "Kendall, over pairs of plans that the measurements tell apart; None where there are none.")
       .def_property_readonly("pays_back_after_runs", Of(&OptimizeResult::pays_back_after_runs))
       .def_property_readonly("planning_seconds", Of(&OptimizeResult::planning_seconds))
       .def_property_readonly("warnings", Of(&OptimizeResult::warnings))

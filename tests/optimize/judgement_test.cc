@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "millrace/optimize/proxy_judgement.h"
 #include "millrace/target/statistics.h"
 
 namespace millrace {
@@ -131,6 +132,23 @@ TEST(KeepFinalTimes, GivesOnePlanOneTime) {
   EXPECT_EQ(result.candidates[0].target_seconds, 1);
   EXPECT_EQ(result.candidates[1].target_seconds, 3);
   EXPECT_EQ(result.candidates[2].target_seconds, 9);
+}
+
+TEST(JudgePredictions, TellsNoiseFromWrongOrder) {
+  // The first two take the same but for noise; the third is slower for sure, and is predicted to be.
+  const std::vector<Candidate> plans{Taking(Around(1.01), 0), Taking(Around(1), 1), Taking(Around(2), 2)};
+  const std::vector<double> predicted{0.9, 1, 1.5};
+  const ProxyJudgement judgement = JudgePredictions(predicted, {&plans[0], &plans[1], &plans[2]});
+  EXPECT_DOUBLE_EQ(judgement.rank_correlation.value_or(0), 0.5);
+  EXPECT_DOUBLE_EQ(judgement.told_apart.value_or(0), 1);
+  EXPECT_NEAR(judgement.median_error.value_or(1), 1 - 0.9 / 1.01, 1e-12);
+  EXPECT_NEAR(judgement.first_over_best.value_or(0), 1.01, 1e-12);
+}
+
+TEST(JudgePredictions, SaysNothingWhereNothingWasMeasured) {
+  const ProxyJudgement judgement = JudgePredictions({}, {});
+  EXPECT_FALSE(judgement.rank_correlation || judgement.told_apart || judgement.median_error ||
+               judgement.first_over_best);
 }
 
 }  // namespace

@@ -86,9 +86,9 @@ TEST(Optimize, GivesTheSameAnswerForTheSameSeedAndAnotherNoiseForAnother) {
 TEST(Optimize, RanksPerfectlyWhereTheTargetIsTheProxyItself) {
   const LoadedGraph loaded = Layered(50, 1, 8);
   const OptimizeResult result = Optimize(loaded, kFour, ShippedPlanners(), On("sim:noise,sigma=0"), kNoProgress);
-  ASSERT_TRUE(result.proxy_rank_correlation);
-  EXPECT_DOUBLE_EQ(*result.proxy_rank_correlation, 1.0);
-  EXPECT_NEAR(*result.proxy_median_error, 0.0, 1e-9);
+  ASSERT_TRUE(result.proxy_judgement.rank_correlation);
+  EXPECT_DOUBLE_EQ(*result.proxy_judgement.rank_correlation, 1.0);
+  EXPECT_NEAR(*result.proxy_judgement.median_error, 0.0, 1e-9);
 }
 
 TEST(Optimize, MeasuresAtMostTopKPlansBesideTheBaselines) {

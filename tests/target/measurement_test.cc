@@ -59,6 +59,43 @@ TEST(RankCorrelation, IsUndefinedWithoutVariation) {
   EXPECT_TRUE(std::isnan(RankCorrelation(std::vector<double>{1}, std::vector<double>{1})));
 }
 
+TEST(CorrelationToldApart, CountsOnlyPairsWhoseIntervalsDoNotMeet) {
+  const std::vector<Interval> times{{1, 2}, {1.5, 2.5}, {3, 4}};
+  // The first two cannot be told apart, so their order does not matter.
+  EXPECT_DOUBLE_EQ(CorrelationToldApart(std::vector<double>{1, 2, 3}, times), 1);
+  EXPECT_DOUBLE_EQ(CorrelationToldApart(std::vector<double>{2, 1, 3}, times), 1);
+  EXPECT_DOUBLE_EQ(CorrelationToldApart(std::vector<double>{1, 3, 2}, times), 0) << "one pair right, one wrong";
+  EXPECT_DOUBLE_EQ(CorrelationToldApart(std::vector<double>{1, 2, 2}, times), 0.5) << "a tie is neither";
+  EXPECT_DOUBLE_EQ(CorrelationToldApart(std::vector<double>{3, 3, 1}, times), -1);
+}
+
+TEST(CorrelationToldApart, IsUndefinedWhereAllIntervalsMeet) {
+  EXPECT_TRUE(std::isnan(CorrelationToldApart(std::vector<double>{1, 2}, std::vector<Interval>{{1, 2}, {2, 3}})));
+  EXPECT_TRUE(std::isnan(CorrelationToldApart({}, {})));
+}
+
+TEST(MedianInterval, HoldsTheTrueMedianAboutAsOftenAsItSays) {
+  Random random(5);
+  int held = 0;
+  const int rounds = 200;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<double> values;
+    for (int i = 0; i < 25; ++i) values.push_back(random.LogNormal(0, 0.2));
+    const Interval interval = MedianInterval(values);
+    EXPECT_LE(interval.low, Median(values));
+    EXPECT_GE(interval.high, Median(values));
+    held += interval.low <= 1 && interval.high >= 1;
+  }
+  EXPECT_GE(held, rounds * 0.88);
+  EXPECT_LT(held, rounds);
+}
+
+TEST(MedianInterval, OfOneValueIsThatValueAndOfNothingNone) {
+  EXPECT_EQ(MedianInterval(std::vector<double>{3}).low, 3);
+  EXPECT_EQ(MedianInterval(std::vector<double>{3}).high, 3);
+  EXPECT_TRUE(std::isnan(MedianInterval({}).low));
+}
+
 TEST(RatioOfMedians, TheIntervalHoldsTheTrueRatioAboutAsOftenAsItSays) {
   Random random(3);
   int held = 0;

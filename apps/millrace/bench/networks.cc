@@ -83,6 +83,14 @@ OutputCheck CheckOutputs(const Network& network, const Model& model, const Optim
   return CheckAgainstSingleOps(model, result.machine, result.best.plan, result.seed);
 }
 
+Json JudgementJson(const ProxyJudgement& judgement) {
+  const auto or_null = [](const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); };
+  return {{"rank_correlation", or_null(judgement.rank_correlation)},
+          {"told_apart", or_null(judgement.told_apart)},
+          {"median_error", or_null(judgement.median_error)},
+          {"first_over_best", or_null(judgement.first_over_best)}};
+}
+
 Json RowOf(const Network& network, const OptimizeResult& result, const OutputCheck& check) {
   Json row{{"model", network.name}, {"ops", result.graph.num_ops()}};
   for (const BaselineResult& baseline : result.baselines) {
@@ -92,15 +100,8 @@ Json RowOf(const Network& network, const OptimizeResult& result, const OutputChe
   row["best"] = result.best.target_seconds ? Json(*result.best.target_seconds) : Json(nullptr);
   row["method"] = result.best.method;
   row["fusion"] = result.best.fusion;
-  row["proxy_rank_correlation"] = result.proxy_rank_correlation ? Json(*result.proxy_rank_correlation) : Json(nullptr);
-  row["proxy_median_error"] = result.proxy_median_error ? Json(*result.proxy_median_error) : Json(nullptr);
-  if (result.in_context) {
-    row["in_context"] = {
-        {"rank_correlation",
-         result.in_context->rank_correlation ? Json(*result.in_context->rank_correlation) : Json(nullptr)},
-        {"median_error", result.in_context->median_error},
-        {"first_over_best", result.in_context->first_over_best}};
-  }
+  row["proxy"] = JudgementJson(result.proxy_judgement);
+  row["in_context"] = JudgementJson(result.in_context.value_or(ProxyJudgement{}));
   row["planning_seconds"] = result.planning_seconds;
   row["output_check"] = {{"against", check.against}, {"error", check.error}, {"passed", check.passed()}};
   row["disturbed"] = result.disturbed;
@@ -113,6 +114,12 @@ std::string Milliseconds(const Json& row, const char* column) {
 
 std::string NumberText(const Json& number, const char* unit, double scale) {
   return number.is_number() ? fmt::format("{:.2f}{}", scale * number.get<double>(), unit) : "-";
+}
+
+std::string JudgementText(const Json& judgement) {
+  return fmt::format("{}; {}; {}; {}", NumberText(judgement["rank_correlation"], "", 1),
+                     NumberText(judgement["told_apart"], "", 1), NumberText(judgement["median_error"], " %", 100),
+                     NumberText(judgement["first_over_best"], "", 1));
 }
 
 std::string OutputCheckText(const Json& check) {
@@ -131,9 +138,9 @@ void PrintMarkdownRow(const Json& row) {
   Print("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |{}\n", row["model"].get<std::string>(),
         row["ops"].get<int>(), Milliseconds(row, "sequential"), Milliseconds(row, "all-cores"),
         Milliseconds(row, "heft"), Milliseconds(row, "best"),
-        row["method"].get<std::string>() + " / " + row["fusion"].get<std::string>(), ratio,
-        NumberText(row["proxy_rank_correlation"], "", 1), NumberText(row["proxy_median_error"], " %", 100),
-        OutputCheckText(row["output_check"]), row["disturbed"].get<bool>() ? " disturbed" : "");
+        row["method"].get<std::string>() + " / " + row["fusion"].get<std::string>(), ratio, JudgementText(row["proxy"]),
+        JudgementText(row["in_context"]), OutputCheckText(row["output_check"]),
+        row["disturbed"].get<bool>() ? " disturbed" : "");
   std::fflush(stdout);
 }
 
@@ -141,8 +148,9 @@ void PrintMarkdownHead(const CommandLine& line, const Machine& machine) {
   Print("{}, {} devices, seed {}; milliseconds, medians of interleaved runs\n\n", HostProcessor(),
         machine.devices.size(), line.common.seed);
   Print(
-      "| model | ops | sequential | all-cores | heft | best plan | method / fusion | all-cores / best, 95 % | rank "
-      "correlation | proxy error | output check |\n");
+      "| model | ops | sequential | all-cores | heft | best plan | method / fusion | all-cores / best, 95 % | proxy: "
+      "rank "
+      "correlation; told apart; error; first / best | the same in context | output check |\n");
   Print("|---|---|---|---|---|---|---|---|---|---|---|\n");
 }
 

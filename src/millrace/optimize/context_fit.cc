@@ -276,27 +276,17 @@ std::unique_ptr<CostModel> ModelInContext(const CostModel& proxy, const Machine&
   return std::make_unique<InContext>(proxy, machine, fit);
 }
 
-std::optional<ContextJudgement> JudgeContext(const CostModel& proxy, const Machine& machine,
-                                             const std::vector<Candidate>& candidates) {
+std::optional<ProxyJudgement> JudgeContext(const CostModel& proxy, const Machine& machine,
+                                           const std::vector<Candidate>& candidates) {
   const std::size_t timelines = WithTimelines(candidates).size();
   if (timelines < 2 || !Teach(proxy, timelines - 1)) return std::nullopt;
   const Seen seen(proxy, machine, candidates);
-  std::vector<double> predicted, seconds, errors;
+  std::vector<double> predicted;
   for (std::size_t i = 0; i < timelines; ++i) {
-    const Candidate& candidate = *seen.measured()[i];
     const ContextFit fit = seen.FitWithout(static_cast<std::ptrdiff_t>(i));
-    predicted.push_back(PredictedSeconds(*ModelInContext(proxy, machine, fit), candidate));
-    seconds.push_back(*candidate.target_seconds);
-    errors.push_back(std::abs(predicted.back() / seconds.back() - 1));
+    predicted.push_back(PredictedSeconds(*ModelInContext(proxy, machine, fit), *seen.measured()[i]));
   }
-  ContextJudgement judgement;
-  const double correlation = RankCorrelation(predicted, seconds);
-  if (!std::isnan(correlation)) judgement.rank_correlation = correlation;
-  judgement.median_error = Median(errors);
-  const auto first = std::min_element(predicted.begin(), predicted.end()) - predicted.begin();
-  judgement.first_over_best =
-      seconds[static_cast<std::size_t>(first)] / *std::min_element(seconds.begin(), seconds.end());
-  return judgement;
+  return JudgePredictions(predicted, seen.measured());
 }
 
 }  // namespace millrace

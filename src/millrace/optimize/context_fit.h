@@ -9,6 +9,7 @@
 #include "millrace/machine/machine.h"
 #include "millrace/optimize/candidate.h"
 #include "millrace/optimize/duration_fit.h"
+#include "millrace/optimize/proxy_judgement.h"
 #include "millrace/optimize/transfer_guess.h"
 
 // What measured timelines say that the proxy, made of ops timed alone, does not know: how long ops take in the midst of
@@ -36,15 +37,8 @@ std::optional<ContextFit> FitContext(const CostModel& proxy, const Machine& mach
 std::unique_ptr<CostModel> ModelInContext(const CostModel& proxy, const Machine& machine, const ContextFit& fit);
 
 // How well the proxy in context does on plans that it has not seen: each measured candidate is predicted by the fit of
-// all others.
-struct ContextJudgement {
-  std::optional<double> rank_correlation;  // Spearman; absent where it is undefined
-  double median_error = 0;                 // of |predicted / measured - 1|
-  double first_over_best = 1;              // what the plan predicted to be the fastest takes, over the fastest
-};
-
-// Nothing where there is no fit.
-std::optional<ContextJudgement> JudgeContext(const CostModel& proxy, const Machine& machine,
-                                             const std::vector<Candidate>& candidates);
+// all others. Nothing where there is no fit.
+std::optional<ProxyJudgement> JudgeContext(const CostModel& proxy, const Machine& machine,
+                                           const std::vector<Candidate>& candidates);
 
 }  // namespace millrace

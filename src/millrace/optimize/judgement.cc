@@ -2,7 +2,6 @@
 #include "millrace/optimize/judgement.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -73,22 +72,19 @@ void KeepFinalTimes(OptimizeResult& result) {
 }
 
 void JudgeProxy(OptimizeResult& result) {
-  std::vector<double> proxy, measured, errors;
+  std::vector<double> predicted;
+  std::vector<const Candidate*> measured;
   for (const Candidate& candidate : result.candidates) {
     if (!candidate.target_seconds) continue;
-    proxy.push_back(candidate.proxy_seconds);
-    measured.push_back(*candidate.target_seconds);
-    if (*candidate.target_seconds > 0)
-      errors.push_back(std::abs(candidate.proxy_seconds / *candidate.target_seconds - 1));
+    predicted.push_back(candidate.proxy_seconds);
+    measured.push_back(&candidate);
   }
   result.target_indifferent =
       AllTakeTheSame(result.candidates) &&
       std::all_of(result.baselines.begin(), result.baselines.end(), [&result](const BaselineResult& baseline) {
         return !baseline.candidate.target_seconds || baseline.candidate.target_seconds == result.best.target_seconds;
       });
-  const double correlation = RankCorrelation(proxy, measured);
-  if (!std::isnan(correlation)) result.proxy_rank_correlation = correlation;
-  if (!errors.empty()) result.proxy_median_error = Median(errors);
+  result.proxy_judgement = JudgePredictions(predicted, measured);
 }
 
 void JudgePayback(OptimizeResult& result) {

@@ -16,7 +16,7 @@ void YieldToFasterBaseline(OptimizeResult& result, const std::string& usual = ""
 // One plan, one time: candidates that were measured again in the final comparison have what it found.
 void KeepFinalTimes(OptimizeResult& result);
 
-// Rank correlation and median error of the proxy over measured candidates; whether the target tells plans apart.
+// How well the proxy does over measured candidates; whether the target tells plans apart.
 void JudgeProxy(OptimizeResult& result);
 
 // After how many runs planning has paid for itself.

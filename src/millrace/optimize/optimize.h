@@ -106,12 +106,11 @@ struct OptimizeResult {
   double lower_bound_seconds = 0;     // for the best plan's groups
   double proven_bound_seconds = 0;    // the same, by every means that optimize has
   double fusion_free_bound_seconds = 0;
-  bool target_indifferent = false;               // all plans that were measured, several, took exactly the same time
-  std::optional<double> proxy_rank_correlation;  // Spearman, over measured candidates; absent where it is undefined
-  std::optional<double> proxy_median_error;      // median of |proxy / measured - 1| over them
-  std::optional<TransferFit> transfer_fit;       // what the first measurements say transfers cost beyond the proxy
-  std::optional<DurationFit> duration_fit;       // what they say single ops take
-  std::optional<ContextJudgement> in_context;  // how the proxy does with op times in context, on plans it has not seen
+  bool target_indifferent = false;             // all plans that were measured, several, took exactly the same time
+  ProxyJudgement proxy_judgement;              // over measured candidates
+  std::optional<TransferFit> transfer_fit;     // what the first measurements say transfers cost beyond the proxy
+  std::optional<DurationFit> duration_fit;     // what they say single ops take
+  std::optional<ProxyJudgement> in_context;    // how the proxy does with op times in context, on plans it has not seen
   std::optional<double> pays_back_after_runs;  // planning time over seconds saved against the fastest baseline, where
                                                // the objective is latency
   double planning_seconds = 0;

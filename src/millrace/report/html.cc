@@ -168,10 +168,12 @@ class Page {
     Put("<ul class=\"facts\">");
     Fact(HtmlText(result_.best.method + ", fusion " + result_.best.fusion), "made the best plan");
     Fact(fmt::format("{} of {}", result_.candidates.size(), result_.proposed), "proposed plans were measured");
-    if (result_.proxy_rank_correlation)
-      Fact(fmt::format("{:.2f}", *result_.proxy_rank_correlation), "rank correlation, predicted to measured");
-    if (result_.proxy_median_error)
-      Fact(ReadableNumber(100 * *result_.proxy_median_error, 0) + " %", "median error of the prediction");
+    const ProxyJudgement& proxy = result_.proxy_judgement;
+    if (proxy.rank_correlation)
+      Fact(fmt::format("{:.2f}", *proxy.rank_correlation), "rank correlation, predicted to measured");
+    if (proxy.told_apart)
+      Fact(fmt::format("{:.2f}", *proxy.told_apart), "the same of pairs that the measurements tell apart");
+    if (proxy.median_error) Fact(ReadableNumber(100 * *proxy.median_error, 0) + " %", "median error of the prediction");
     Fact("at most " + ReadableNumber(100 * Gap(result_.best.proxy_seconds, result_.proven_bound_seconds), 1) + " %",
          "predicted above the best possible");
     Fact(ReadableSeconds(result_.planning_seconds), "planning took");

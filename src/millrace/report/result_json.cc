@@ -55,8 +55,9 @@ Json TransferFitJson(const OptimizeResult& result) {
 Json InContextJson(const OptimizeResult& result) {
   if (!result.in_context) return nullptr;
   return {{"rank_correlation", OrNull(result.in_context->rank_correlation)},
-          {"median_error", result.in_context->median_error},
-          {"first_over_best", result.in_context->first_over_best}};
+          {"told_apart", OrNull(result.in_context->told_apart)},
+          {"median_error", OrNull(result.in_context->median_error)},
+          {"first_over_best", OrNull(result.in_context->first_over_best)}};
 }
 
 }  // namespace
@@ -109,9 +110,11 @@ std::string ResultJson(const OptimizeResult& result) {
             {"proven_bound_seconds", result.proven_bound_seconds},
             {"proven_gap", Gap(result.best.proxy_seconds, result.proven_bound_seconds)},
             {"target_indifferent", result.target_indifferent},
-            {"proxy_rank_correlation", OrNull(result.proxy_rank_correlation)},
+            {"proxy_rank_correlation", OrNull(result.proxy_judgement.rank_correlation)},
+            {"proxy_told_apart", OrNull(result.proxy_judgement.told_apart)},
+            {"proxy_first_over_best", OrNull(result.proxy_judgement.first_over_best)},
             {"transfer_fit", TransferFitJson(result)},
-            {"proxy_median_error", OrNull(result.proxy_median_error)},
+            {"proxy_median_error", OrNull(result.proxy_judgement.median_error)},
             {"proxy_in_context", InContextJson(result)},
             {"pays_back_after_runs", OrNull(result.pays_back_after_runs)},
             {"plans_proposed", result.proposed},

@@ -29,6 +29,11 @@ std::optional<double> NumberIfThere(const JsonPlace& object, std::string_view na
   return place ? std::optional(NumberAt(*place)) : std::nullopt;
 }
 
+std::optional<double> CorrelationIfThere(const JsonPlace& object, std::string_view name) {
+  const std::optional<JsonPlace> place = object.Optional(name);
+  return place ? std::optional(place->Number()) : std::nullopt;
+}
+
 std::int64_t CountAt(const JsonPlace& place) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   return static_cast<std::int64_t>(std::min(place.Unsigned(), kMost));
@@ -113,10 +118,10 @@ void ReadFits(const JsonPlace& root, OptimizeResult& result) {
   }
   if (const std::optional<JsonPlace> in_context = root.Optional("proxy_in_context")) {
     result.in_context.emplace();
-    if (const std::optional<JsonPlace> correlation = in_context->Optional("rank_correlation"))
-      result.in_context->rank_correlation = correlation->Number();
-    result.in_context->median_error = NumberAt(in_context->Member("median_error"));
-    result.in_context->first_over_best = NumberAt(in_context->Member("first_over_best"));
+    result.in_context->rank_correlation = CorrelationIfThere(*in_context, "rank_correlation");
+    result.in_context->told_apart = CorrelationIfThere(*in_context, "told_apart");
+    result.in_context->median_error = NumberIfThere(*in_context, "median_error");
+    result.in_context->first_over_best = NumberIfThere(*in_context, "first_over_best");
   }
 }
 
@@ -175,9 +180,10 @@ StoredResult ParseResultJson(std::string_view text) {
   result.proven_bound_seconds = NumberAt(root.Member("proven_bound_seconds"));
   result.fusion_free_bound_seconds = NumberAt(root.Member("fusion_free_bound_seconds"));
   result.target_indifferent = TrueIfThere(root, "target_indifferent");
-  if (const std::optional<JsonPlace> correlation = root.Optional("proxy_rank_correlation"))
-    result.proxy_rank_correlation = correlation->Number();
-  result.proxy_median_error = NumberIfThere(root, "proxy_median_error");
+  result.proxy_judgement.rank_correlation = CorrelationIfThere(root, "proxy_rank_correlation");
+  result.proxy_judgement.told_apart = CorrelationIfThere(root, "proxy_told_apart");
+  result.proxy_judgement.median_error = NumberIfThere(root, "proxy_median_error");
+  result.proxy_judgement.first_over_best = NumberIfThere(root, "proxy_first_over_best");
   result.pays_back_after_runs = NumberIfThere(root, "pays_back_after_runs");
   result.proposed = CountAt(root.Member("plans_proposed"));
   result.recalled = root.Member("plans_recalled").Integer();

@@ -2,11 +2,13 @@
 #include "millrace/report/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "millrace/errors/shown.h"
 #include "millrace/report/readable.h"
@@ -71,20 +73,21 @@ std::string Traded(const OptimizeResult& result) {
   return text;
 }
 
+std::string Facts(const ProxyJudgement& judgement) {
+  std::vector<std::string> facts;
+  if (judgement.rank_correlation) facts.push_back(fmt::format("rank correlation {:.2f}", *judgement.rank_correlation));
+  if (judgement.told_apart)
+    facts.push_back(fmt::format("{:.2f} of pairs that the measurements tell apart", *judgement.told_apart));
+  if (judgement.median_error)
+    facts.push_back(fmt::format("median error {} %", ReadableNumber(100 * *judgement.median_error, 0)));
+  return fmt::format("{}", fmt::join(facts, ", "));
+}
+
 // How well the proxy does; empty where nothing can be said.
 std::string ProxyAgainstTarget(const OptimizeResult& result) {
-  std::string facts;
-  if (result.proxy_rank_correlation) facts = fmt::format("rank correlation {:.2f}", *result.proxy_rank_correlation);
-  if (result.proxy_median_error)
-    facts += fmt::format("{}median error {} %", facts.empty() ? "" : ", ",
-                         ReadableNumber(100 * *result.proxy_median_error, 0));
+  const std::string facts = Facts(result.proxy_judgement);
   std::string text = facts.empty() ? facts : "\n  proxy against target: " + facts;
-  if (result.in_context) {
-    text += fmt::format("\n  with op times taken from other measured plans: median error {} %",
-                        ReadableNumber(100 * result.in_context->median_error, 0));
-    if (result.in_context->rank_correlation)
-      text += fmt::format(", rank correlation {:.2f}", *result.in_context->rank_correlation);
-  }
+  if (result.in_context) text += "\n  with op times taken from other measured plans: " + Facts(*result.in_context);
   return text;
 }
 

@@ -64,6 +64,18 @@ Interval RatioOfMedians(std::span<const double> of, std::span<const double> to, 
   return {SortedQuantile(ratios, outside), SortedQuantile(ratios, 1 - outside)};
 }
 
+Interval MedianInterval(std::span<const double> values, double confidence, int resamples) {
+  Random random(0);
+  std::vector<double> medians, drawn(values.size());
+  for (int resample = 0; resample < resamples; ++resample) {
+    for (double& value : drawn) value = values[random.Below(values.size())];
+    medians.push_back(Median(drawn));
+  }
+  std::sort(medians.begin(), medians.end());
+  const double outside = (1 - confidence) / 2;
+  return {SortedQuantile(medians, outside), SortedQuantile(medians, 1 - outside)};
+}
+
 double RankCorrelation(std::span<const double> a, std::span<const double> b) {
   const double undefined = std::numeric_limits<double>::quiet_NaN();
   if (a.size() != b.size() || a.size() < 2) return undefined;
@@ -76,6 +88,18 @@ double RankCorrelation(std::span<const double> a, std::span<const double> b) {
     of_b += (ranks_b[i] - mean) * (ranks_b[i] - mean);
   }
   return of_a == 0 || of_b == 0 ? undefined : both / std::sqrt(of_a * of_b);
+}
+
+double CorrelationToldApart(std::span<const double> a, std::span<const Interval> b) {
+  double agree = 0, pairs = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < a.size(); ++j) {
+      if (!(b[i].high < b[j].low)) continue;
+      ++pairs;
+      agree += a[i] < a[j] ? 1 : a[i] > a[j] ? -1 : 0;
+    }
+  }
+  return pairs == 0 ? std::numeric_limits<double>::quiet_NaN() : agree / pairs;
 }
 
 }  // namespace millrace
