@@ -239,8 +239,9 @@ void PrintMachine(const Machine& machine, const Json& facts) {
       break;
     }
     const Link& link = machine.links[i];
-    Print("  link {} -> {}: {}, {}{}\n", link.from, link.to, ReadableSeconds(link.latency_seconds),
-          rate(link.bandwidth), link.channel ? fmt::format(", channel {}", *link.channel) : "");
+    Print("  link {} -> {}: {}, {}{}{}\n", link.from, link.to, ReadableSeconds(link.latency_seconds),
+          rate(link.bandwidth), link.channel ? fmt::format(", channel {}", *link.channel) : "",
+          link.entry_channel ? fmt::format(", entry channel {}", *link.entry_channel) : "");
   }
   if (machine.default_link) {
     Print("  any other pair: {}, {}\n", ReadableSeconds(machine.default_link->latency_seconds),

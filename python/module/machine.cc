@@ -55,16 +55,18 @@ void AddDevice(py::module_& module) {
 
 void AddLinks(py::module_& module) {
   py::class_<Link>(module, "Link", "Directed: b bytes take latency_seconds + b / bandwidth.")
-      .def(py::init([](int from, int to, double latency_seconds, double bandwidth, std::optional<int> channel) {
-             return Link{from, to, latency_seconds, bandwidth, channel};
+      .def(py::init([](int from, int to, double latency_seconds, double bandwidth, std::optional<int> channel,
+                       std::optional<int> entry_channel) {
+             return Link{from, to, latency_seconds, bandwidth, channel, entry_channel};
            }),
            "from_"_a, "to"_a, py::kw_only(), "latency_seconds"_a = 0.0, "bandwidth"_a = kUnlimitedBandwidth,
-           "channel"_a = py::none())
+           "channel"_a = py::none(), "entry_channel"_a = py::none())
       .def_readonly("from_", &Link::from, "Device it leads from.")
       .def_readonly("to", &Link::to, "Device it leads to.")
       .def_readonly("latency_seconds", &Link::latency_seconds)
       .def_readonly("bandwidth", &Link::bandwidth, "Bytes per second.")
       .def_readonly("channel", &Link::channel, "Links of one channel share one bus under contention.")
+      .def_readonly("entry_channel", &Link::entry_channel, "The bus that the link ends in.")
       .def(py::self == py::self)
       .def("__repr__",
            [](const Link& link) { return py::str("<millrace.Link from {} to {}>").format(link.from, link.to); });

@@ -390,6 +390,8 @@ TEST_F(Command, TakesMachinesWhoseChannelsHaveNoLinksToServeAndRefusesChannelsTh
   for (const std::string channel : {"-1", "0.5", "1e10", "\"a\""}) {
     write(R"({"from":0,"to":1,"latency_seconds":0,"bandwidth":1e9,"channel":)" + channel + "}");
     Refuses(words, "channel");
+    write(R"({"from":0,"to":1,"latency_seconds":0,"bandwidth":1e9,"entry_channel":)" + channel + "}");
+    Refuses(words, "entry_channel");
   }
 }
 

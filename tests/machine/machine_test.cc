@@ -94,6 +94,14 @@ TEST(CheckMachine, RefusesChannelsBelowZero) {
   }
   for (const int good : {0, 7, std::numeric_limits<int>::max()})
     EXPECT_EQ(ComplaintAbout([good](Machine& m) { m.links[1].channel = good; }), "no complaint");
+  EXPECT_THAT(ComplaintAbout([](Machine& m) { m.links[1].entry_channel = -2; }),
+              AllOf(HasSubstr("link 1"), HasSubstr("entry_channel -2")));
+}
+
+TEST(CheckMachine, RefusesALinkThatEntersTheChannelItLeavesBy) {
+  EXPECT_THAT(ComplaintAbout([](Machine& m) { m.links[1].channel = m.links[1].entry_channel = 3; }),
+              HasSubstr("the same"));
+  EXPECT_EQ(ComplaintAbout([](Machine& m) { m.links[1].entry_channel = 77; }), "no complaint");
 }
 
 TEST(CheckMachine, RefusesAMachineWithoutDevices) {

@@ -86,7 +86,12 @@ TEST(Topology, PricesPairsByTheirLinkElseTheDefaultElseNothing) {
             topology.channel[topology.Pair(x.from, x.to)] == topology.channel[topology.Pair(y.from, y.to)];
         const bool one_bus = x.channel && x.channel == y.channel;
         ASSERT_EQ(same, one_bus || (x.from == y.from && x.to == y.to));
+        const bool enters =
+            topology.EntryOf(topology.Pair(x.from, x.to)) >= 0 &&
+            topology.EntryOf(topology.Pair(x.from, x.to)) == topology.channel[topology.Pair(y.from, y.to)];
+        ASSERT_EQ(enters, x.entry_channel && x.entry_channel == y.channel);
       }
+      ASSERT_EQ(topology.EntryOf(topology.Pair(x.from, x.to)) >= 0, x.entry_channel.has_value());
     }
   }
 }

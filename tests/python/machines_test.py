@@ -18,7 +18,7 @@ def two_devices():
                 "card", "gpu", [1], flops_per_second=9e12, memory_bandwidth=7e11, memory_bytes=16e9, launch_seconds=5e-6
             ),
         ],
-        [millrace.Link(0, 1, latency_seconds=1e-5, bandwidth=1e10, channel=0)],
+        [millrace.Link(0, 1, latency_seconds=1e-5, bandwidth=1e10, channel=0, entry_channel=2)],
         millrace.DefaultLink(bandwidth=5e9),
     )
 
@@ -54,6 +54,7 @@ class Machines(command.TestInFolder):
         self.assertIsNone(machine.devices[0].memory_bytes)
         self.assertEqual(machine.devices[1].memory_bytes, 16e9)
         self.assertEqual((machine.links[0].from_, machine.links[0].to, machine.links[0].channel), (0, 1, 0))
+        self.assertEqual(machine.links[0].entry_channel, 2)
         self.assertEqual(machine.default_link.bandwidth, 5e9)
         self.assertTrue(any("homogeneous" in line for line in millrace.presets()))
 

@@ -201,6 +201,12 @@ Machine RandomMachine(Random& random, const RandomProblemOptions& options) {
       machine.links.push_back(link);
     }
   }
+  if (!Chance(random, 0.3)) return machine;
+  // Some of the entries are channels of other links, too: a host that sends and receives over one.
+  for (Link& link : machine.links) {
+    if (Chance(random, 0.6)) link.entry_channel = Between(random, 1, 5);
+    if (link.entry_channel == link.channel) link.entry_channel.reset();
+  }
   return machine;
 }
 

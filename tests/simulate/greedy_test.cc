@@ -27,8 +27,7 @@ class SlowGreedy {
     start_.assign(groups, kNotYet);
     finish_.assign(groups, kNotYet);
     ended_.assign(groups, false);
-    channel_free_.assign(Index(1 + *std::max_element(costed.topology.channel.begin(), costed.topology.channel.end())),
-                         0.0);
+    channel_free_.assign(costed.topology.NumChannels(), 0.0);
     for (const GroupTensor& tensor : costed.tensors)
       arrivals_.emplace_back(groups, tensor.producer < 0 ? 0.0 : kNotYet);
   }
@@ -39,6 +38,7 @@ class SlowGreedy {
         for (const int group : plan_.sequence) {
           if (!ended_[Index(group)] && finish_[Index(group)] == now) End(group, now);
         }
+        LetIn(now);
         while (StartBest(now)) {
         }
       } while (AnyEndsAt(now));
@@ -112,6 +112,7 @@ class SlowGreedy {
       if (tensor.producer != group) continue;
       for (int memory = 0; memory < topology.num_memories; ++memory) {
         double shared = kNotYet;  // arrival of the one transfer to this memory
+        bool on_the_way = false;  // to an entry channel, which will tell
         for (const int reader : plan_.sequence) {
           const int to = Device(reader);
           if (!Reads(reader, tensor) || topology.memory_of[Index(to)] != memory) continue;
@@ -121,19 +122,44 @@ class SlowGreedy {
             arrival = now + seconds;
             continue;
           }
-          if (shared == kNotYet) {
+          const std::int32_t entry = topology.EntryOf(topology.Pair(from, to));
+          if (shared == kNotYet && !on_the_way) {
             double& channel = channel_free_[Index(topology.channel[topology.Pair(from, to)])];
-            channel = shared = std::max(channel, now) + seconds;
+            const double begin = std::max(channel, now);
+            channel = begin + seconds;
+            on_the_way = entry >= 0;
+            if (on_the_way) coming_.push_back({begin, t, entry, seconds, {}, false});
+            if (!on_the_way) shared = channel;
           }
           arrival = shared;
+          if (on_the_way) coming_.back().readers.push_back(reader);
         }
       }
     }
   }
 
-  // The first time after `now` at which a group ends or has its inputs.
+  // At their entry channels, in the order in which their own channels let them in.
+  void LetIn(double now) {
+    for (;;) {
+      Coming* first = nullptr;
+      for (Coming& coming : coming_) {
+        if (coming.begin > now || coming.served || (first != nullptr && first->begin <= coming.begin)) continue;
+        first = &coming;
+      }
+      if (first == nullptr) return;
+      first->served = true;
+      double& entry = channel_free_[Index(first->entry)];
+      entry = std::max(entry, first->begin) + first->seconds;
+      for (const int reader : first->readers) arrivals_[first->tensor][Index(reader)] = entry;
+    }
+  }
+
+  // The first time after `now` at which a group ends or has its inputs, or a transfer comes to its entry channel.
   double Next(double now) const {
     double next = kNotYet;
+    for (const Coming& coming : coming_) {
+      if (!coming.served) next = std::min(next, coming.begin);
+    }
     for (int group = 0; group < costed_.num_groups; ++group) {
       if (!ended_[Index(group)]) next = std::min(next, finish_[Index(group)]);
       if (start_[Index(group)] == kNotYet && Ready(group) > now) next = std::min(next, Ready(group));
@@ -141,12 +167,22 @@ class SlowGreedy {
     return next;
   }
 
+  struct Coming {
+    double begin;  // on its channel
+    std::size_t tensor;
+    std::int32_t entry;
+    double seconds;
+    std::vector<int> readers;
+    bool served;
+  };
+
   const CostedGraph& costed_;
   const Assignment& plan_;
   std::vector<double> start_, finish_;
   std::vector<bool> ended_;
   std::vector<std::vector<double>> arrivals_;  // by tensor and group
   std::vector<double> channel_free_;
+  std::vector<Coming> coming_;  // as they were sent
 };
 
 TEST(GreedyTimeline, IsThatOfASlowExecutionByTheRulesAlone) {

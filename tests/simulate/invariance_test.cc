@@ -62,6 +62,7 @@ Problem Renumbered(const Problem& old, const std::vector<int>& new_op, const std
     link.from = new_device[Index(link.from)];
     link.to = new_device[Index(link.to)];
     if (link.channel) *link.channel += 100;
+    if (link.entry_channel) *link.entry_channel += 100;
   }
   std::reverse(now.machine.links.begin(), now.machine.links.end());
 

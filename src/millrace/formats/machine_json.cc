@@ -40,6 +40,7 @@ Link LinkAt(const JsonPlace& place, std::size_t devices) {
   link.latency_seconds = place.Member("latency_seconds").Cost();
   link.bandwidth = place.Member("bandwidth").Rate();
   if (const auto channel = place.Optional("channel")) link.channel = channel->Integer();
+  if (const auto channel = place.Optional("entry_channel")) link.entry_channel = channel->Integer();
   return link;
 }
 
@@ -62,6 +63,7 @@ void AppendLink(std::string& out, const Link& link) {
   AppendJsonMember(out, "latency_seconds", link.latency_seconds);
   AppendJsonMember(out, "bandwidth", link.bandwidth);
   if (link.channel) AppendJsonMember(out, "channel", *link.channel);
+  if (link.entry_channel) AppendJsonMember(out, "entry_channel", *link.entry_channel);
   out += '}';
 }
 

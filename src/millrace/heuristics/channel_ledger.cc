@@ -8,13 +8,12 @@
 namespace millrace {
 
 ChannelLedger::ChannelLedger(const CostedGraph& costed) : costed_(&costed), tensors_(costed) {
-  const std::vector<std::int32_t>& channel = costed.topology.channel;
-  channels_.resize(Index(*std::max_element(channel.begin(), channel.end())) + 1);
+  channels_.resize(costed.topology.NumChannels());
   promised_.resize(channels_.size(), 0.0);
   std::size_t most = 0;
   for (int group = 0; group < costed.num_groups; ++group) most = std::max(most, tensors_.ReadBy(group).size());
   inputs_.reserve(most);
-  asked_.reserve(channels_.size());
+  asked_.reserve(2 * most);
 }
 
 void ChannelLedger::Clear() {
@@ -37,7 +36,17 @@ void ChannelLedger::SortInputs(int group, std::span<const int> placement, std::s
             [](const Input& a, const Input& b) { return a.made != b.made ? a.made < b.made : a.tensor < b.tensor; });
 }
 
-// When the last of inputs_ is at the device; send(input, channel, start, arrival) is told of every transfer.
+// From `earliest` on, behind what is asked for now.
+ChannelLedger::Booking ChannelLedger::Book(std::int32_t number, double earliest, double seconds) {
+  const std::size_t channel = Index(number);
+  const double start = channels_[channel].EarliestFit(std::max(earliest, promised_[channel]), seconds);
+  promised_[channel] = start + seconds;
+  asked_.push_back(channel);
+  return {channel, start, promised_[channel]};
+}
+
+// When the last of inputs_ is at the device; send(input, booking) is told of all that every transfer books, its arrival
+// last.
 template <typename Send>
 double ChannelLedger::Serve(int device, Send send) {
   const Topology& topology = costed_->topology;
@@ -50,12 +59,13 @@ double ChannelLedger::Serve(int device, Send send) {
       if (arrival == kNotSent) {
         const double seconds =
             costed_->TransferSeconds(costed_->tensors[Index(input.tensor)].bytes, input.from, device);
-        const std::size_t channel = Index(topology.channel[pair]);
-        const double start = channels_[channel].EarliestFit(std::max(input.made, promised_[channel]), seconds);
-        arrival = start + seconds;
-        promised_[channel] = arrival;
-        asked_.push_back(channel);
-        send(input, channel, start, arrival);
+        Booking booking = Book(topology.channel[pair], input.made, seconds);
+        send(input, booking);
+        if (topology.EntryOf(pair) >= 0) {
+          booking = Book(topology.EntryOf(pair), booking.start, seconds);
+          send(input, booking);
+        }
+        arrival = booking.end;
       }
     }
     last = std::max(last, arrival);
@@ -69,14 +79,14 @@ void ChannelLedger::Arrivals(int group, std::span<const int> placement, std::spa
                              std::span<double> arrivals) {
   SortInputs(group, placement, finish);
   for (int device = 0; device < costed_->num_devices; ++device)
-    arrivals[Index(device)] = Serve(device, [](const Input&, std::size_t, double, double) {});
+    arrivals[Index(device)] = Serve(device, [](const Input&, const Booking&) {});
 }
 
 void ChannelLedger::Reserve(int group, int device, std::span<const int> placement, std::span<const double> finish) {
   SortInputs(group, placement, finish);
-  Serve(device, [this, device](const Input& input, std::size_t channel, double start, double arrival) {
-    ArrivalAt(input.tensor, device) = arrival;
-    if (arrival > start) channels_[channel].Occupy(start, arrival);
+  Serve(device, [this, device](const Input& input, const Booking& booking) {
+    ArrivalAt(input.tensor, device) = booking.end;
+    if (booking.end > booking.start) channels_[booking.channel].Occupy(booking.start, booking.end);
   });
 }
 

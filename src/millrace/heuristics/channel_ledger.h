@@ -14,7 +14,8 @@
 // transfer waits until its channel is idle, and then keeps others waiting. Seconds.
 //
 // Every transfer reserves its channel at the earliest idle stretch after its tensor is made, in the order in which the
-// groups that need it are placed; a tensor goes to a memory once. Source: the edge scheduling of Sinnen, Sousa,
+// groups that need it are placed, and its entry channel, where it has one, at the earliest from then on; a tensor goes to
+// a memory once. Source: the edge scheduling of Sinnen, Sousa,
 // "Communication Contention in Task Scheduling", IEEE TPDS 2005.
 namespace millrace {
 
@@ -35,6 +36,11 @@ class ChannelLedger {
  private:
   static constexpr double kNotSent = -1;
 
+  struct Booking {
+    std::size_t channel;
+    double start, end;
+  };
+
   struct Input {
     double made;          // when
     std::int32_t tensor;  // place in costed.tensors
@@ -44,6 +50,7 @@ class ChannelLedger {
   void SortInputs(int group, std::span<const int> placement, std::span<const double> finish);
   double& ArrivalAt(std::int32_t tensor, int device);
 
+  Booking Book(std::int32_t channel, double earliest, double seconds);
   template <typename Send>
   double Serve(int device, Send send);
 

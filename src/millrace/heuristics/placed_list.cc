@@ -28,7 +28,8 @@ struct Waiting {
 };
 
 // Something happens at a cluster of devices: a group's inputs have arrived, or (group -1) units have become free. At
-// kChannels the group numbered by its place in the sequence has finished, and its tensors are sent.
+// kChannels the group numbered by its place in the sequence has finished, and its tensors are sent; at kEntries a
+// transfer, numbered as they were sent, comes to its entry channel.
 struct Event {
   double time = 0;
   std::int32_t cluster = 0;
@@ -39,7 +40,13 @@ struct Event {
   }
 };
 
-constexpr std::int32_t kChannels = -1;
+constexpr std::int32_t kChannels = -2;
+constexpr std::int32_t kEntries = -1;
+
+struct Crossing {
+  std::int32_t tensor = 0;  // place in CostedGraph::tensors
+  int to = 0;
+};
 
 class Executor {
  public:
@@ -73,6 +80,11 @@ class Executor {
       if (first.cluster == kChannels) {
         events_.pop();
         SendAll(schedule_.assignment.sequence[Index(first.group)], first.time);
+        continue;
+      }
+      if (first.cluster == kEntries) {
+        events_.pop();
+        Cross(crossings_[Index(first.group)], first.time);
         continue;
       }
       while (!events_.empty() && events_.top().time == first.time && events_.top().cluster == first.cluster) {
@@ -132,8 +144,7 @@ class Executor {
 
   void ShareChannels() {
     tensors_.emplace(costed_);
-    const std::vector<std::int32_t>& channel = costed_.topology.channel;
-    channel_free_.assign(Index(*std::max_element(channel.begin(), channel.end())) + 1, 0.0);
+    channel_free_.assign(costed_.topology.NumChannels(), 0.0);
     first_reader_.assign(devices_of_.size(), -1);
   }
 
@@ -175,13 +186,35 @@ class Executor {
         if (first_reader_[memory] < 0) continue;
         const int to = placement_[Index(first_reader_[memory])];
         first_reader_[memory] = -1;
-        double& channel = channel_free_[Index(topology.channel[topology.Pair(from, to)])];
-        channel = std::max(channel, time) + costed_.TransferSeconds(tensor.bytes, from, to);
-        for (const std::int32_t reader : costed_.Readers(tensor)) {
-          const bool there = Index(ClusterOf(reader)) == memory;
-          if (there && topology.free[topology.Pair(from, placement_[Index(reader)])] == 0) Arrive(reader, channel);
+        const std::size_t pair = topology.Pair(from, to);
+        double& channel = channel_free_[Index(topology.channel[pair])];
+        const double begin = std::max(channel, time);
+        channel = begin + costed_.TransferSeconds(tensor.bytes, from, to);
+        if (topology.EntryOf(pair) < 0) {
+          ArriveAtReaders(tensor, to, channel);
+        } else {
+          events_.push({begin, kEntries, static_cast<std::int32_t>(crossings_.size())});
+          crossings_.push_back({made, to});
         }
       }
+    }
+  }
+
+  void Cross(const Crossing& crossing, double time) {
+    const GroupTensor& tensor = costed_.tensors[Index(crossing.tensor)];
+    const int from = placement_[Index(tensor.producer)];
+    double& entry = channel_free_[Index(costed_.topology.EntryOf(costed_.topology.Pair(from, crossing.to)))];
+    entry = std::max(entry, time) + costed_.TransferSeconds(tensor.bytes, from, crossing.to);
+    ArriveAtReaders(tensor, crossing.to, entry);
+  }
+
+  // Those that wait for what was sent to the device.
+  void ArriveAtReaders(const GroupTensor& tensor, int to, double time) {
+    const Topology& topology = costed_.topology;
+    const int from = placement_[Index(tensor.producer)];
+    for (const std::int32_t reader : costed_.Readers(tensor)) {
+      const bool there = Index(ClusterOf(reader)) == Cluster(to);
+      if (there && topology.free[topology.Pair(from, placement_[Index(reader)])] == 0) Arrive(reader, time);
     }
   }
 
@@ -200,6 +233,7 @@ class Executor {
   // Where the proxy is the contended one.
   std::optional<GroupTensors> tensors_;
   std::vector<double> channel_free_;
+  std::vector<Crossing> crossings_;
   std::vector<std::int32_t> first_reader_;  // by memory, of the tensor that is sent; -1: none
 };
 

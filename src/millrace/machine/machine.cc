@@ -37,6 +37,11 @@ void CheckDevice(const Device& device, const std::string& where) {
   if (device.memory_bytes) CheckCost(*device.memory_bytes, where, "memory_bytes");
 }
 
+void CheckChannel(const std::optional<int>& channel, const std::string& where, const char* what) {
+  if (channel && *channel < 0)
+    throw InvalidInput(where + ": " + what + " " + std::to_string(*channel) + "; channels are numbered from 0");
+}
+
 }  // namespace
 
 void CheckMachine(const Machine& machine) {
@@ -59,8 +64,10 @@ void CheckMachine(const Machine& machine) {
                          std::to_string(devices - 1));
     }
     if (link.from == link.to) throw InvalidInput(where + ": a device needs no link to itself");
-    if (link.channel && *link.channel < 0)
-      throw InvalidInput(where + ": channel " + std::to_string(*link.channel) + "; channels are numbered from 0");
+    CheckChannel(link.channel, where, "channel");
+    CheckChannel(link.entry_channel, where, "entry_channel");
+    if (link.entry_channel && link.entry_channel == link.channel)
+      throw InvalidInput(where + ": its channel and its entry_channel are the same; leave the second out");
     if (!pairs.emplace(link.from, link.to).second) throw InvalidInput(where + ": this pair already has a link");
     CheckCost(link.latency_seconds, where, "latency_seconds");
     CheckRate(link.bandwidth, where, "bandwidth");

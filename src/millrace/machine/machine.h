@@ -27,8 +27,9 @@ struct Link {
   int from = 0;
   int to = 0;
   double latency_seconds = 0;
-  double bandwidth = 0;        // bytes per second, > 0; kUnlimitedBandwidth for no limit
-  std::optional<int> channel;  // links of one channel share one bus under contention
+  double bandwidth = 0;                   // bytes per second, > 0; kUnlimitedBandwidth for no limit
+  std::optional<int> channel;             // links of one channel share one bus under contention
+  std::optional<int> entry_channel = {};  // the bus that the link ends in: what comes over it passes there, too
 
   bool operator==(const Link&) const = default;
 };
@@ -54,7 +55,8 @@ struct Machine {
 inline constexpr double kUnlimitedBandwidth = 1.7976931348623157e308;
 
 // Throws InvalidInput, naming the device or link: no devices, a device without units or with a negative or repeated
-// one, a rate that is not > 0, a cost that is negative or not finite, links to nowhere, to itself, or given twice.
+// one, a rate that is not > 0, a cost that is negative or not finite, links to nowhere, to itself, or given twice, and
+// one whose two channels are the same.
 void CheckMachine(const Machine& machine);
 
 }  // namespace millrace

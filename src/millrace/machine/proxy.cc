@@ -7,7 +7,7 @@ namespace millrace {
 
 Proxy UsualProxy(const Machine& machine) {
   const bool channels = std::any_of(machine.links.begin(), machine.links.end(),
-                                    [](const Link& link) { return link.channel.has_value(); });
+                                    [](const Link& link) { return link.channel || link.entry_channel; });
   return channels ? Proxy::kContended : Proxy::kLinear;
 }
 

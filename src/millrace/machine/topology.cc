@@ -87,9 +87,13 @@ void FillLinks(const Machine& machine, Topology& topology) {
   std::map<int, std::int32_t> bus_of;
   for (const Link& link : machine.links) {
     set(link.from, link.to, link.latency_seconds, link.bandwidth);
-    if (!link.channel) continue;
-    const std::int32_t next = static_cast<std::int32_t>(devices * devices + bus_of.size());
-    topology.channel[topology.Pair(link.from, link.to)] = bus_of.emplace(*link.channel, next).first->second;
+    const auto bus = [&](int channel) {
+      return bus_of.emplace(channel, static_cast<std::int32_t>(devices * devices + bus_of.size())).first->second;
+    };
+    if (link.channel) topology.channel[topology.Pair(link.from, link.to)] = bus(*link.channel);
+    if (!link.entry_channel) continue;
+    topology.entry.resize(devices * devices, -1);
+    topology.entry[topology.Pair(link.from, link.to)] = bus(*link.entry_channel);
   }
 }
 
@@ -113,6 +117,13 @@ void FreeSharedUnits(Topology& topology) {
 }
 
 }  // namespace
+
+std::size_t Topology::NumChannels() const {
+  std::int32_t last = -1;
+  for (const std::int32_t number : channel) last = std::max(last, number);
+  for (const std::int32_t number : entry) last = std::max(last, number);
+  return static_cast<std::size_t>(last + 1);
+}
 
 Topology MakeTopology(const Machine& machine) {
   Topology topology;

@@ -32,6 +32,8 @@ struct Topology {
   std::vector<double> seconds_per_byte;
   std::vector<std::uint8_t> free;     // to itself, to one it shares a unit with, or no link and no default
   std::vector<std::int32_t> channel;  // what the transfer occupies under contention: a bus, or the ordered pair
+  std::vector<std::int32_t> entry;    // the channel it passes then, as simulate/contention.h has it, numbered with the
+                                      // others; -1: none. Empty where no pair has one
 
   std::size_t Pair(int from, int to) const {
     return static_cast<std::size_t>(from) * static_cast<std::size_t>(num_devices) + static_cast<std::size_t>(to);
@@ -42,6 +44,10 @@ struct Topology {
   int UnitsOf(int device) const {
     return device_offsets[static_cast<std::size_t>(device) + 1] - device_offsets[static_cast<std::size_t>(device)];
   }
+  // Under contention: how many channels there are, with those that nothing uses.
+  std::size_t NumChannels() const;
+  // -1: none.
+  std::int32_t EntryOf(std::size_t pair) const { return entry.empty() ? -1 : entry[pair]; }
   std::span<const std::int32_t> UnitsAt(int device) const {
     return std::span(device_units)
         .subspan(static_cast<std::size_t>(device_offsets[static_cast<std::size_t>(device)]),

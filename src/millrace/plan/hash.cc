@@ -81,6 +81,7 @@ std::string MachineHash(const Machine& machine) {
     hash.Add(link.bandwidth);
     hash.Add(link.channel ? 1 : 0);
     hash.Add(link.channel.value_or(0));
+    if (link.entry_channel) hash.Add(*link.entry_channel);
   }
   if (machine.default_link) {
     hash.Add(machine.default_link->latency_seconds);

@@ -116,13 +116,30 @@ void ContendedLivePlan::GoOn(double limit, std::size_t from) {
   }
 }
 
+// On their way are the same transfers, and come in the same order.
+bool ContendedLivePlan::SameCrossings(const ContendedState& before) const {
+  if (now_.crossing.size() != before.crossing.size()) return false;
+  const auto in_order = [](const ContendedState& state, std::vector<Crossing>& crossing) {
+    crossing = state.crossing;
+    std::sort(crossing.begin(), crossing.end(), [](const Crossing& a, const Crossing& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.number < b.number;
+    });
+    for (Crossing& one : crossing) one.number = 0;
+  };
+  in_order(now_, crossing_);
+  in_order(before, crossing_before_);
+  return crossing_ == crossing_before_;
+}
+
 // From now_ on everything happens as it does from a state without the change, after as many finishes.
 bool ContendedLivePlan::GoesOnLike(const ContendedState& before) const {
   if (now_.running.empty() || now_.running.size() != before.running.size()) return false;
+  if (!SameCrossings(before)) return false;
   for (const auto& running : now_.running) {
     if (std::find(before.running.begin(), before.running.end(), running) == before.running.end()) return false;
   }
-  const double next = now_.running.front().first;
+  double next = now_.running.front().first;
+  if (!now_.crossing.empty()) next = std::min(next, now_.crossing.front().begin);
   for (std::size_t c = 0; c < now_.channel_free.size(); ++c) {
     if (std::max(now_.channel_free[c], next) != std::max(before.channel_free[c], next)) return false;
   }

@@ -66,6 +66,7 @@ class ContendedLivePlan : public ChangingPlan {
   double FirstDifference() const;
   void ApplyChange(ContendedState& state) const;
   void GoOn(double limit, std::size_t from);
+  bool SameCrossings(const ContendedState& before) const;
   bool GoesOnLike(const ContendedState& before) const;
   void ChangeRests(int least);
   void Forget();
@@ -91,10 +92,11 @@ class ContendedLivePlan : public ChangingPlan {
   std::vector<std::int32_t> before_;  // by group: the groups before it on its units, without the change
   std::vector<int> first_before_;     // by unit: first_on_ without the change
   double makespan_ = 0;
-  std::vector<std::int32_t> causes_;  // by group, of FindCritical
-  std::vector<char> critical_;        // by group
-  mutable std::vector<char> seen_;    // by group; all 0 between calls
-  bool one_device_a_memory_;          // so that an order alone changes no transfer
+  std::vector<std::int32_t> causes_;                          // by group, of FindCritical
+  std::vector<char> critical_;                                // by group
+  mutable std::vector<char> seen_;                            // by group; all 0 between calls
+  mutable std::vector<Crossing> crossing_, crossing_before_;  // workspace of SameCrossings
+  bool one_device_a_memory_;                                  // so that an order alone changes no transfer
 };
 
 }  // namespace millrace

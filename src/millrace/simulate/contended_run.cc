@@ -11,15 +11,18 @@ namespace {
 // Bounds are sums in another order than the timeline's, so the last bits differ; no plan may seem slower for that.
 constexpr double kBelow = 1 - 1e-9;
 
-std::size_t NumChannels(const Topology& topology) {
-  return Index(*std::max_element(topology.channel.begin(), topology.channel.end())) + 1;
-}
-
 // A heap whose first entry finishes first.
 struct LaterFinish {
   const int* position;
   bool operator()(const std::pair<double, int>& a, const std::pair<double, int>& b) const {
     return a.first != b.first ? a.first > b.first : position[a.second] > position[b.second];
+  }
+};
+
+// A heap whose first entry is let in first.
+struct LaterBegin {
+  bool operator()(const Crossing& a, const Crossing& b) const {
+    return a.begin != b.begin ? a.begin > b.begin : a.number > b.number;
   }
 };
 
@@ -41,6 +44,7 @@ ContendedRun::ContendedRun(const CostedGraph& costed)
   for (const GroupTensor& tensor : costed.tensors) {
     if (tensor.producer < 0 || tensor.num_readers == 0) continue;
     Made& made = made_[Index(filled[Index(tensor.producer)]++)];
+    made.producer = tensor.producer;
     made.bytes = tensor.bytes;
     made.first_reader = static_cast<std::int32_t>(readers_.size());
     for (const std::int32_t reader : costed.Readers(tensor)) {
@@ -54,7 +58,9 @@ ContendedRun::ContendedRun(const CostedGraph& costed)
 void ContendedRun::Begin(const ChainedPlan& plan, ContendedState& state) {
   const std::size_t groups = Index(costed_.num_groups);
   state.start.assign(groups, 0.0);
-  state.channel_free.assign(NumChannels(costed_.topology), 0.0);
+  state.channel_free.assign(costed_.topology.NumChannels(), 0.0);
+  state.crossing.clear();
+  state.num_sent = 0;
   state.running.clear();
   state.running.reserve(Index(costed_.topology.num_units));
   state.makespan = 0;
@@ -89,7 +95,13 @@ void ContendedRun::Settle(const ChainedPlan& plan, ContendedState& state, int gr
   if (--state.waiting[Index(group)] == 0) BeginGroup(plan, state, group);
 }
 
+bool ContendedRun::CrossingComesFirst(const ContendedState& state) const {
+  if (state.crossing.empty()) return false;
+  return state.running.empty() || state.crossing.front().begin < state.running.front().first;
+}
+
 bool ContendedRun::Step(const ChainedPlan& plan, ContendedState& state) {
+  while (CrossingComesFirst(state)) Cross(plan, state);
   if (state.running.empty()) return false;
   std::pop_heap(state.running.begin(), state.running.end(), LaterFinish{plan.position});
   const auto [time, group] = state.running.back();
@@ -101,20 +113,31 @@ bool ContendedRun::Step(const ChainedPlan& plan, ContendedState& state) {
     if (next[unit] >= 0) Settle(plan, state, next[unit], time, group);
   }
   const std::int32_t last = made_offsets_[Index(group) + 1];
-  for (std::int32_t made = made_offsets_[Index(group)]; made < last; ++made)
-    Send(plan, state, group, made_[Index(made)], time);
+  for (std::int32_t made = made_offsets_[Index(group)]; made < last; ++made) Send(plan, state, group, made, time);
   return true;
 }
 
-// When the tensor is there, its channel being taken for it.
-double ContendedRun::Serve(ContendedState& state, const Made& made, int from, int to, double time) {
-  double& channel = state.channel_free[Index(costed_.topology.channel[costed_.topology.Pair(from, to)])];
-  channel = std::max(channel, time) + costed_.TransferSeconds(made.bytes, from, to);
-  return channel;
+// When the channel has let through what comes to it at `time`.
+double ContendedRun::Serve(ContendedState& state, std::int32_t channel, double seconds, double time) {
+  double& free = state.channel_free[Index(channel)];
+  free = std::max(free, time) + seconds;
+  return free;
 }
 
-void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int group, const Made& made, double time) {
+// Before it is served. Its end is not known yet.
+std::int32_t ContendedRun::NoteTransfer(const ContendedState& state, int producer, int to, std::int32_t channel,
+                                        double time) {
+  const bool waits = state.channel_free[Index(channel)] > time;
+  const double begin = std::max(state.channel_free[Index(channel)], time);
+  std::int32_t& last = last_on_channel_[Index(channel)];
+  traced_.push_back({producer, waits ? last : -1, to, begin, begin});
+  last = static_cast<std::int32_t>(traced_.size()) - 1;
+  return last;
+}
+
+void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int group, std::int32_t number, double time) {
   const Topology& topology = costed_.topology;
+  const Made& made = made_[Index(number)];
   const int from = plan.placement[group];
   bool away = false;
   for (std::int32_t r = made.first_reader; r < made.last_reader; ++r) {
@@ -133,25 +156,56 @@ void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int grou
   if (!away) return;
   for (std::size_t memory = 0; memory < first_place_.size(); ++memory) {
     if (first_place_[memory] == kNobody) continue;
-    const int to = first_device_[memory];
-    if (causes_ != nullptr) {
-      const std::size_t channel = Index(topology.channel[topology.Pair(from, to)]);
-      const bool waits = state.channel_free[channel] > time;
-      transfer_to_[memory] = static_cast<std::int32_t>(traced_.size());
-      const double begin = std::max(state.channel_free[channel], time);
-      traced_.push_back({group, waits ? last_on_channel_[channel] : -1, to, begin, begin});
-      last_on_channel_[channel] = transfer_to_[memory];
-    }
-    arrival_[memory] = Serve(state, made, from, to, time);
-    if (causes_ != nullptr) traced_.back().end = arrival_[memory];
     first_place_[memory] = kNobody;
+    const int to = first_device_[memory];
+    const std::size_t pair = topology.Pair(from, to);
+    const std::int32_t channel = topology.channel[pair];
+    const double begin = std::max(state.channel_free[Index(channel)], time);
+    const std::int32_t traced = causes_ == nullptr ? -1 : NoteTransfer(state, group, to, channel, time);
+    arrival_[memory] = Serve(state, channel, costed_.TransferSeconds(made.bytes, from, to), time);
+    if (traced >= 0) {
+      traced_.back().end = arrival_[memory];
+      transfer_to_[memory] = traced;
+    }
+    if (topology.EntryOf(pair) < 0) continue;
+    arrival_[memory] = kNotYet;
+    state.crossing.push_back({begin, state.num_sent++, number, from, to, traced});
+    std::push_heap(state.crossing.begin(), state.crossing.end(), LaterBegin{});
   }
   for (std::int32_t r = made.first_reader; r < made.last_reader; ++r) {
     const int reader = readers_[Index(r)];
     const int to = plan.placement[reader];
-    if (topology.free[topology.Pair(from, to)] != 0) continue;
     const std::size_t memory = Index(topology.memory_of[Index(to)]);
+    if (topology.free[topology.Pair(from, to)] != 0 || arrival_[memory] == kNotYet) continue;
     Settle(plan, state, reader, arrival_[memory], causes_ == nullptr ? -1 : -2 - transfer_to_[memory]);
+  }
+}
+
+// The transfer that comes next to its entry channel.
+void ContendedRun::Cross(const ChainedPlan& plan, ContendedState& state) {
+  std::pop_heap(state.crossing.begin(), state.crossing.end(), LaterBegin{});
+  const Crossing next = state.crossing.back();
+  state.crossing.pop_back();
+  const Made& made = made_[Index(next.made)];
+  const Topology& topology = costed_.topology;
+  const std::int32_t entry = topology.EntryOf(topology.Pair(next.from, next.to));
+  std::int32_t traced = next.traced;
+  if (causes_ != nullptr) {
+    if (state.channel_free[Index(entry)] > next.begin) {
+      traced = NoteTransfer(state, made.producer, next.to, entry, next.begin);
+    } else {
+      last_on_channel_[Index(entry)] = traced;
+    }
+  }
+  const double seconds = costed_.TransferSeconds(made.bytes, next.from, next.to);
+  const double arrival = Serve(state, entry, seconds, next.begin);
+  if (traced != next.traced) traced_.back().end = arrival;
+  const std::int32_t memory = topology.memory_of[Index(next.to)];
+  for (std::int32_t r = made.first_reader; r < made.last_reader; ++r) {
+    const int reader = readers_[Index(r)];
+    const int to = plan.placement[reader];
+    if (topology.memory_of[Index(to)] != memory || topology.free[topology.Pair(next.from, to)] != 0) continue;
+    Settle(plan, state, reader, arrival, causes_ == nullptr ? -1 : -2 - traced);
   }
 }
 

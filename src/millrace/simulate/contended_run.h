@@ -11,7 +11,8 @@
 
 // The clock of the contended timeline (contention.h), as something that can be stopped, remembered and gone on with.
 // Groups finish in order of (time, place in the sequence). A transfer's service is settled when its producer finishes,
-// for none that comes later can be ready before it: first ready is first served without a queue. Seconds.
+// for none that comes later can be ready before it: first ready is first served without a queue. At an entry channel
+// others may come first, so there it is settled when its own channel lets it in. Seconds.
 namespace millrace {
 
 // A plan as the clock reads it; whoever owns the arrays may change them between steps for groups that have not begun.
@@ -24,11 +25,25 @@ struct ChainedPlan {
       nullptr;  // by group: the plan ends no sooner than so long after its start; null: no bound wanted
 };
 
+// A transfer that its channel lets in at `begin`, on its way to an entry channel.
+struct Crossing {
+  double begin = 0;
+  std::int32_t number = 0;  // in the order in which they were sent
+  std::int32_t made = 0;    // the tensor, as the run numbers them
+  std::int32_t from = 0;    // device
+  std::int32_t to = 0;      // device
+  std::int32_t traced = -1;
+
+  bool operator==(const Crossing&) const = default;
+};
+
 // All that changes as time goes by. A copy of it is a point to go on from.
 struct ContendedState {
   std::vector<std::int32_t> waiting;            // by group: inputs to come and groups before it on its units
   std::vector<double> start;                    // by group: of those that have begun; else the latest it waited for
   std::vector<double> channel_free;             // by channel
+  std::vector<Crossing> crossing;               // heap of transfers that will come to their entry channel
+  std::int32_t num_sent = 0;                    // of those, with all before
   std::vector<std::pair<double, int>> running;  // heap of finish and group
   double makespan = 0;                          // the last finish of those that have begun
   double time = -1;                             // of the last finish dealt with
@@ -46,7 +61,7 @@ class ContendedRun {
   // From a state that was remembered.
   void Resume(const ContendedState& state) { bound_ = state.makespan; }
 
-  // The next group that finishes; false where none is left.
+  // Up to the next group that finishes; false where none is left.
   bool Step(const ChainedPlan& plan, ContendedState& state);
 
   // The makespan cannot be less than this, as far as the groups that have begun say.
@@ -59,18 +74,21 @@ class ContendedRun {
   // nothing, below that the arrival of transfer -2 - c of traced(). Null ends it.
   void TraceInto(std::vector<std::int32_t>* causes) { causes_ = causes; }
 
+  // One that is held up at its entry channel is there twice: on its channel and at the entry.
   struct TracedTransfer {
     std::int32_t producer = -1;
-    std::int32_t behind = -1;   // the transfer it waited for on its channel; -1: none
+    std::int32_t behind = -1;   // the transfer it waited for on that channel; -1: none
     std::int32_t to = -1;       // device
-    double begin = 0, end = 0;  // on its channel
+    double begin = 0, end = 0;  // on that channel
   };
   std::span<const TracedTransfer> traced() const { return traced_; }
 
  private:
   static constexpr int kNobody = std::numeric_limits<int>::max();
+  static constexpr double kNotYet = -1;
 
   struct Made {
+    std::int32_t producer = 0;
     double bytes = 0;
     std::int32_t first_reader = 0;
     std::int32_t last_reader = 0;
@@ -78,8 +96,11 @@ class ContendedRun {
 
   void BeginGroup(const ChainedPlan& plan, ContendedState& state, int group);
   void Settle(const ChainedPlan& plan, ContendedState& state, int group, double time, std::int32_t cause);
-  void Send(const ChainedPlan& plan, ContendedState& state, int group, const Made& made, double time);
-  double Serve(ContendedState& state, const Made& made, int from, int to, double time);
+  void Send(const ChainedPlan& plan, ContendedState& state, int group, std::int32_t made, double time);
+  bool CrossingComesFirst(const ContendedState& state) const;
+  void Cross(const ChainedPlan& plan, ContendedState& state);
+  double Serve(ContendedState& state, std::int32_t channel, double seconds, double time);
+  std::int32_t NoteTransfer(const ContendedState& state, int producer, int to, std::int32_t channel, double time);
 
   const CostedGraph& costed_;
   std::vector<std::int32_t> made_offsets_;  // by group
@@ -88,7 +109,7 @@ class ContendedRun {
   std::vector<std::int32_t> inputs_;  // by group
   std::vector<int> first_place_;      // by memory: of the first reader there; kNobody: none
   std::vector<int> first_device_;     // by memory
-  std::vector<double> arrival_;       // by memory
+  std::vector<double> arrival_;       // by memory; kNotYet: an entry channel decides
   double bound_ = 0;
   std::vector<std::int32_t>* causes_ = nullptr;
   std::vector<TracedTransfer> traced_;

@@ -31,8 +31,7 @@ class GreedyExecution {
       made_[Index(costed.tensors[t].producer)].push_back(t);
       for (const std::int32_t reader : costed.Readers(costed.tensors[t])) ++missing_[Index(reader)];
     }
-    const std::vector<std::int32_t>& channels = costed.topology.channel;
-    channel_free_.assign(channels.empty() ? 0 : Index(*std::max_element(channels.begin(), channels.end())) + 1, 0.0);
+    channel_free_.assign(costed.topology.NumChannels(), 0.0);
     timeline_.start.assign(place_.size(), 0.0);
     timeline_.finish.assign(place_.size(), 0.0);
   }
@@ -46,6 +45,10 @@ class GreedyExecution {
       while (!events_.empty() && events_.top().time == now) {
         const Event event = events_.top();
         events_.pop();
+        if (event.kind == Event::kCross) {
+          Cross(event.place, now);
+          continue;
+        }
         const int group = assignment_.sequence[Index(event.place)];
         if (event.kind == Event::kFinish) {
           End(group, now);
@@ -61,11 +64,11 @@ class GreedyExecution {
 
  private:
   struct Event {
-    enum Kind { kFinish, kReady };
+    enum Kind { kFinish, kCross, kReady };
 
     double time;
     Kind kind;
-    int place;  // of the group in the sequence
+    int place;  // of the group in the sequence; of a transfer, to an entry channel, in crossings_
 
     bool operator>(const Event& other) const {
       return std::tie(time, kind, place) > std::tie(other.time, other.kind, other.place);
@@ -76,6 +79,12 @@ class GreedyExecution {
     std::int32_t memory;
     int place;
     std::int32_t group;
+  };
+
+  struct Crossing {
+    std::int32_t entry;
+    double seconds;
+    std::vector<std::int32_t> readers;
   };
 
   int DeviceOf(int group) const { return assignment_.placement[Index(group)]; }
@@ -128,15 +137,29 @@ class GreedyExecution {
     std::sort(readers_.begin(), readers_.end(), [](const Reader& a, const Reader& b) {
       return std::tie(a.memory, a.place) < std::tie(b.memory, b.place);
     });
-    double arrival = 0;
-    for (std::size_t i = 0; i < readers_.size(); ++i) {
-      if (i == 0 || readers_[i].memory != readers_[i - 1].memory) {
-        const int to = DeviceOf(readers_[i].group);
-        double& channel = channel_free_[Index(topology.channel[topology.Pair(from, to)])];
-        arrival = channel = std::max(channel, now) + costed_.TransferSeconds(tensor.bytes, from, to);
+    for (std::size_t first = 0, last = 0; first < readers_.size(); first = last) {
+      while (last < readers_.size() && readers_[last].memory == readers_[first].memory) ++last;
+      const int to = DeviceOf(readers_[first].group);
+      const std::size_t pair = topology.Pair(from, to);
+      const double seconds = costed_.TransferSeconds(tensor.bytes, from, to);
+      double& channel = channel_free_[Index(topology.channel[pair])];
+      const double begin = std::max(channel, now);
+      channel = begin + seconds;
+      if (topology.EntryOf(pair) < 0) {
+        for (std::size_t i = first; i < last; ++i) Arrive(readers_[i].group, channel);
+        continue;
       }
-      Arrive(readers_[i].group, arrival);
+      events_.push({begin, Event::kCross, static_cast<int>(crossings_.size())});
+      crossings_.push_back({topology.EntryOf(pair), seconds, {}});
+      for (std::size_t i = first; i < last; ++i) crossings_.back().readers.push_back(readers_[i].group);
     }
+  }
+
+  void Cross(int number, double now) {
+    const Crossing& crossing = crossings_[Index(number)];
+    double& entry = channel_free_[Index(crossing.entry)];
+    entry = std::max(entry, now) + crossing.seconds;
+    for (const std::int32_t reader : crossing.readers) Arrive(reader, entry);
   }
 
   const CostedGraph& costed_;
@@ -150,6 +173,7 @@ class GreedyExecution {
   std::vector<std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>> queues_;  // by device
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<Reader> readers_;
+  std::vector<Crossing> crossings_;  // as they were sent
   Timeline timeline_;
 };
 

@@ -55,9 +55,7 @@ CostedGraph SideBySide(const CostedGraph& one, int runs) {
 // Seconds of transfers in a run: a tensor goes to each memory once, to the device of its first reader there.
 double BusiestChannel(const CostedGraph& costed, const Assignment& assignment) {
   const Topology& topology = costed.topology;
-  const int channels =
-      topology.channel.empty() ? 0 : *std::max_element(topology.channel.begin(), topology.channel.end());
-  std::vector<double> busy(Index(channels + 1), 0.0);
+  std::vector<double> busy(std::max<std::size_t>(1, topology.NumChannels()), 0.0);
   std::vector<int> position(Index(costed.num_groups));
   for (int place = 0; place < costed.num_groups; ++place) position[Index(assignment.sequence[Index(place)])] = place;
   std::vector<int> first(Index(topology.num_memories));  // reader by memory; -1: none
@@ -73,8 +71,10 @@ double BusiestChannel(const CostedGraph& costed, const Assignment& assignment) {
       if (reader < 0) continue;
       const int to = assignment.placement[Index(reader)];
       const std::size_t pair = topology.Pair(from, to);
-      if (topology.free[pair] == 0)
-        busy[Index(topology.channel[pair])] += costed.TransferSeconds(tensor.bytes, from, to);
+      if (topology.free[pair] != 0) continue;
+      const double seconds = costed.TransferSeconds(tensor.bytes, from, to);
+      busy[Index(topology.channel[pair])] += seconds;
+      if (topology.EntryOf(pair) >= 0) busy[Index(topology.EntryOf(pair))] += seconds;
     }
   }
   return *std::max_element(busy.begin(), busy.end());

@@ -18,7 +18,9 @@ CostedGraph Reversed(const CostedGraph& costed) {
       to.latency[to.Pair(a, b)] = from.latency[from.Pair(b, a)];
       to.seconds_per_byte[to.Pair(a, b)] = from.seconds_per_byte[from.Pair(b, a)];
       to.free[to.Pair(a, b)] = from.free[from.Pair(b, a)];
-      to.channel[to.Pair(a, b)] = from.channel[from.Pair(b, a)];
+      const std::int32_t entry = from.EntryOf(from.Pair(b, a));
+      to.channel[to.Pair(a, b)] = entry >= 0 ? entry : from.channel[from.Pair(b, a)];
+      if (!to.entry.empty()) to.entry[to.Pair(a, b)] = entry >= 0 ? from.channel[from.Pair(b, a)] : -1;
     }
   }
   to.memory_bytes.assign(to.memory_bytes.size(), std::numeric_limits<double>::infinity());

@@ -88,6 +88,14 @@ TEST_F(SimGrid, TransfersOnOneChannelShareItsBandwidth) {
   EXPECT_NEAR(timeline.makespan, 5, kNear);
 }
 
+TEST_F(SimGrid, TransfersIntoOneEntryChannelShareItsBandwidth) {
+  Example example = TwoTransfers();
+  example.machine.links = {{0, 2, 0, 100, {}, 7}, {1, 3, 0, 100, {}, 7}};
+  const Timeline timeline = example.Run();
+  EXPECT_NEAR(timeline.start[2], 3, kNear);
+  EXPECT_NEAR(timeline.start[3], 4, kNear);
+}
+
 TEST_F(SimGrid, TransfersOnChannelsOfTheirOwnDoNotMeet) {
   Example example = TwoTransfers();
   example.machine.links = {{0, 2, 0.5, 100, {}}, {1, 3, 0.25, 100, {}}};

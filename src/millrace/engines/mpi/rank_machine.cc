@@ -75,12 +75,13 @@ class LinkMeter {
   void FindChannels() {
     const bool bus = size_ >= 4 ? Shared({{0, 1}, {2, 3}}) : size_ == 2 && Shared({{0, 1}, {1, 0}});
     const bool leaving = !bus && size_ >= 3 && Shared({{0, 1}, {0, 2}});
-    const bool entering = !bus && !leaving && size_ >= 3 && Shared({{1, 0}, {2, 0}});
+    const bool entering = !bus && size_ >= 3 && Shared({{1, 0}, {2, 0}});
     for (auto& [ends, link] : links_) {
       if (bus) {
         link.channel = 0;
       } else if (leaving) {
         link.channel = ends.first;
+        if (entering) link.entry_channel = size_ + ends.second;
       } else {
         link.channel = entering ? ends.second : ends.first * size_ + ends.second;
       }

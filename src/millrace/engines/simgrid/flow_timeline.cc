@@ -58,11 +58,14 @@ class FlowBuilder {
         FlowRoute route{from, to, {}};
         if (topology_.seconds_per_byte[pair] > 0) {
           own.bandwidth = Bandwidth(pair);
-          const auto [at, fresh] = of_channel.try_emplace(topology_.channel[pair], problem_.links.size());
-          if (fresh) problem_.links.push_back({0, 0, true});
-          FlowLink& channel = problem_.links[Index(at->second)];
-          channel.bandwidth = std::max(channel.bandwidth, own.bandwidth);
-          route.links.push_back(at->second);
+          for (const std::int32_t number : {topology_.channel[pair], topology_.EntryOf(pair)}) {
+            if (number < 0) continue;
+            const auto [at, fresh] = of_channel.try_emplace(number, problem_.links.size());
+            if (fresh) problem_.links.push_back({0, 0, true});
+            FlowLink& channel = problem_.links[Index(at->second)];
+            channel.bandwidth = std::max(channel.bandwidth, own.bandwidth);
+            route.links.push_back(at->second);
+          }
         }
         route.links.push_back(static_cast<int>(problem_.links.size()));
         problem_.links.push_back(own);

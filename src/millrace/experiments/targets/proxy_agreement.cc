@@ -43,11 +43,19 @@ int OneChannel(int /*from*/, int /*to*/) { return 0; }
 // Within a pair of devices a channel each way; between the pairs one for all.
 int TreeChannel(int from, int to) { return from / 2 == to / 2 ? 1 + from : 0; }
 
+// One for what a host sends, and one for what it receives.
+int SendingChannel(int from, int /*to*/) { return from; }
+int ReceivingChannel(int /*from*/, int to) { return kDevices + to; }
+
 struct Network {
   const char* name;
   ChannelOf channel;
+  ChannelOf entry;
 };
-constexpr Network kNetworks[] = {{"pairs", NoChannel}, {"bus", OneChannel}, {"tree", TreeChannel}};
+constexpr Network kNetworks[] = {{"pairs", NoChannel, NoChannel},
+                                 {"bus", OneChannel, NoChannel},
+                                 {"tree", TreeChannel, NoChannel},
+                                 {"hosts", SendingChannel, ReceivingChannel}};
 
 Machine MachineOf(const Network& network) {
   Machine machine = *MachinePreset(fmt::format("homogeneous:{}", kDevices));
@@ -57,6 +65,7 @@ Machine MachineOf(const Network& network) {
       if (from == to) continue;
       Link link{from, to, kLatency, kBandwidth, std::nullopt};
       if (network.channel(from, to) >= 0) link.channel = network.channel(from, to);
+      if (network.entry(from, to) >= 0) link.entry_channel = network.entry(from, to);
       machine.links.push_back(link);
     }
   }

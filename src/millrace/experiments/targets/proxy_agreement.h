@@ -42,7 +42,8 @@ inline constexpr double kMeasuredSeconds = 2e-3;
 // The plans of one problem: random graph and machine.
 struct ProxyAgreement {
   std::string machine;  // pairs: four devices, a channel for every ordered pair; bus: one channel for all; tree: two
-                        // pairs of devices with a channel each way in every pair and one between them
+                        // pairs of devices with a channel each way in every pair and one between them;
+                        // hosts: a channel for what each sends, an entry channel for what it receives
   std::string family;
   double ccr = 0;
   std::vector<std::array<double, 4>> seconds;  // by plan: linear, contended, SimGrid, measured (0: it was not)
