@@ -43,7 +43,7 @@ struct Event {
 constexpr std::int32_t kChannels = -2;
 constexpr std::int32_t kEntries = -1;
 
-struct Crossing {
+struct Entering {
   std::int32_t tensor = 0;  // place in CostedGraph::tensors
   int to = 0;
 };
@@ -84,7 +84,7 @@ class Executor {
       }
       if (first.cluster == kEntries) {
         events_.pop();
-        Cross(crossings_[Index(first.group)], first.time);
+        Cross(entering_[Index(first.group)], first.time);
         continue;
       }
       while (!events_.empty() && events_.top().time == first.time && events_.top().cluster == first.cluster) {
@@ -193,19 +193,19 @@ class Executor {
         if (topology.EntryOf(pair) < 0) {
           ArriveAtReaders(tensor, to, channel);
         } else {
-          events_.push({begin, kEntries, static_cast<std::int32_t>(crossings_.size())});
-          crossings_.push_back({made, to});
+          events_.push({begin, kEntries, static_cast<std::int32_t>(entering_.size())});
+          entering_.push_back({made, to});
         }
       }
     }
   }
 
-  void Cross(const Crossing& crossing, double time) {
-    const GroupTensor& tensor = costed_.tensors[Index(crossing.tensor)];
+  void Cross(const Entering& entering, double time) {
+    const GroupTensor& tensor = costed_.tensors[Index(entering.tensor)];
     const int from = placement_[Index(tensor.producer)];
-    double& entry = channel_free_[Index(costed_.topology.EntryOf(costed_.topology.Pair(from, crossing.to)))];
-    entry = std::max(entry, time) + costed_.TransferSeconds(tensor.bytes, from, crossing.to);
-    ArriveAtReaders(tensor, crossing.to, entry);
+    double& entry = channel_free_[Index(costed_.topology.EntryOf(costed_.topology.Pair(from, entering.to)))];
+    entry = std::max(entry, time) + costed_.TransferSeconds(tensor.bytes, from, entering.to);
+    ArriveAtReaders(tensor, entering.to, entry);
   }
 
   // Those that wait for what was sent to the device.
@@ -233,7 +233,7 @@ class Executor {
   // Where the proxy is the contended one.
   std::optional<GroupTensors> tensors_;
   std::vector<double> channel_free_;
-  std::vector<Crossing> crossings_;
+  std::vector<Entering> entering_;
   std::vector<std::int32_t> first_reader_;  // by memory, of the tensor that is sent; -1: none
 };
 

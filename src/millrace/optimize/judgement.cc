@@ -2,6 +2,7 @@
 #include "millrace/optimize/judgement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <string>
