@@ -23,6 +23,11 @@ constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 constexpr char kLimitVariable[] = "OMPI_MCA_btl_tcp_eager_limit";
 constexpr std::size_t kLimitBytes = kPieceBytes + 4096;
 
+// What the kernel takes of a connection before it is on its way. Left to itself it takes megabytes, behind which the
+// answers to what comes the other way stand in line, and all that is sent later.
+constexpr char kBufferVariable[] = "OMPI_MCA_btl_tcp_sndbuf";
+constexpr std::size_t kBufferBytes = std::size_t{1} << 17;
+
 void Check(int result, const char* what) {
   if (result == MPI_SUCCESS) return;
   std::string text(MPI_MAX_ERROR_STRING, '\0');
@@ -156,6 +161,7 @@ extern "C" int MillraceRanksInterface() { return millrace::mpi::kRanksInterface;
 extern "C" millrace::mpi::Ranks* MillraceJoinRanks(const char** reason) {
   // What the user has set stays.
   setenv(millrace::mpi::kLimitVariable, std::to_string(millrace::mpi::kLimitBytes).c_str(), 0);
+  setenv(millrace::mpi::kBufferVariable, std::to_string(millrace::mpi::kBufferBytes).c_str(), 0);
   int provided = MPI_THREAD_SINGLE;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS) {
     *reason = "MPI cannot start";
