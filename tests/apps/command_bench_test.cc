@@ -74,8 +74,8 @@ TEST_F(CommandBench, HoldsItsTimelinesAgainstSimGrids) {
   if (measured.exit_code == 2 && measured.err.find("no SimGrid") != std::string::npos) GTEST_SKIP() << measured.err;
   EXPECT_GT(measured.json()["median_seconds"].get<double>(), 0);
   const Json tables = Do("bench proxies --quick --plans 6 --ops 12 --ccr 1 --families er --json").json()["tables"];
-  EXPECT_EQ(tables["agreement"].size(), 3u);
-  EXPECT_EQ(tables["choice"].size(), 3u);
+  EXPECT_EQ(tables["agreement"].size(), 4u);
+  EXPECT_EQ(tables["choice"].size(), 4u);
   Refuses("measure g.json --plan heft.json --target sim:simgrid+contention", "leave contention out");
 }
 

@@ -116,8 +116,9 @@ std::string NumberText(const Json& number, const char* unit, double scale) {
   return number.is_number() ? fmt::format("{:.2f}{}", scale * number.get<double>(), unit) : "-";
 }
 
+// Its cells, as the head of the table has them.
 std::string JudgementText(const Json& judgement) {
-  return fmt::format("{}; {}; {}; {}", NumberText(judgement["rank_correlation"], "", 1),
+  return fmt::format("{} | {} | {} | {}", NumberText(judgement["rank_correlation"], "", 1),
                      NumberText(judgement["told_apart"], "", 1), NumberText(judgement["median_error"], " %", 100),
                      NumberText(judgement["first_over_best"], "", 1));
 }
@@ -148,10 +149,10 @@ void PrintMarkdownHead(const CommandLine& line, const Machine& machine) {
   Print("{}, {} devices, seed {}; milliseconds, medians of interleaved runs\n\n", HostProcessor(),
         machine.devices.size(), line.common.seed);
   Print(
-      "| model | ops | sequential | all-cores | heft | best plan | method / fusion | all-cores / best, 95 % | proxy: "
-      "rank "
-      "correlation; told apart; error; first / best | the same in context | output check |\n");
-  Print("|---|---|---|---|---|---|---|---|---|---|---|\n");
+      "| model | ops | sequential | all-cores | heft | best plan | method / fusion | all-cores / best, 95 % | rank "
+      "correlation | pairs told apart | proxy error | first / best | in context: rank correlation | in context: pairs "
+      "told apart | in context: error | in context: first / best | output check |\n");
+  Print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
 }
 
 int RunNetworks(const CommandLine& line, const NetworksFlags& options) {

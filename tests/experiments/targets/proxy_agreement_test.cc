@@ -79,7 +79,7 @@ TEST(CompareProxies, AsksAllThreeOfEveryPlanAndNoneIsBelowTheLinearOne) {
   options.ccr = {1};
   options.families = {"er"};
   const std::vector<ProxyAgreement> agreements = CompareProxies(options, [](int, int) {});
-  ASSERT_EQ(agreements.size(), 3U);
+  ASSERT_EQ(agreements.size(), 4U);
   for (const ProxyAgreement& agreement : agreements) {
     ASSERT_EQ(agreement.seconds.size(), 7U);
     for (const auto& [linear, contended, simgrid, measured] : agreement.seconds) {
