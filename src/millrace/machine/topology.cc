@@ -119,10 +119,12 @@ void FreeSharedUnits(Topology& topology) {
 }  // namespace
 
 std::size_t Topology::NumChannels() const {
-  std::int32_t last = -1;
-  for (const std::int32_t number : channel) last = std::max(last, number);
-  for (const std::int32_t number : entry) last = std::max(last, number);
-  return static_cast<std::size_t>(last + 1);
+  std::size_t count = 0;
+  for (const std::int32_t number : channel) count = std::max(count, static_cast<std::size_t>(number) + 1);
+  for (const std::int32_t number : entry) {
+    if (number >= 0) count = std::max(count, static_cast<std::size_t>(number) + 1);
+  }
+  return count;
 }
 
 Topology MakeTopology(const Machine& machine) {
