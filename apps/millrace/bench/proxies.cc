@@ -49,9 +49,8 @@ int RunProxies(const CommandLine& line, ProxiesFlags options) {
       options.target.empty()
           ? "Random graphs on four equal devices, links of 1e-3 s and 1e9 bytes/s; half of the plans drawn at random, "
             "half by randomised-list. pairs: a channel for every ordered pair of devices; bus: one for all; tree: one "
-            "each way within two pairs of devices, and one between them; hosts: one for what each sends and one for "
-            "what "
-            "it receives."
+            "each way within two pairs of devices, and one between them; hosts: one for what each sends "
+            "and one for what it receives."
           : fmt::format(
                 "Random graphs whose ops take {:g} s in the mean, on equal devices with the links between these "
                 "ranks; half of the plans drawn at random, half by randomised-list, each run on {}.",

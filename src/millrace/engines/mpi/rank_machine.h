@@ -20,7 +20,8 @@ Link FitLink(const std::vector<double>& bytes, const std::vector<double>& second
 
 // Times every link between the ranks of the machine's devices, both ways, and puts them in place of the machine's own.
 // Links that slow each other down when used at once get one channel: all of them (a bus), or those that leave one rank,
-// or those that enter one (their entry channel, where those that leave share one, too); otherwise each has its own. Devices of one rank are linked for free. Takes about `seconds`.
+// or those that enter one (their entry channel, where those that leave share one, too); otherwise each has its own.
+// Devices of one rank are linked for free. Takes about `seconds`.
 void MeasureLinks(Leader& leader, Machine& machine, double seconds);
 
 }  // namespace millrace::mpi
