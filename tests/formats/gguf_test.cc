@@ -54,6 +54,18 @@ TEST(Gguf, CountsBlocksOfQuantisedWeights) {
               HasSubstr("no whole blocks of 32"));
 }
 
+TEST(Gguf, ReadsTensorsOfOneToFourDimensionsAndNoOthers) {
+  for (const std::vector<std::uint64_t>& shape :
+       std::vector<std::vector<std::uint64_t>>{{8}, {8, 2}, {8, 2, 3}, {8, 2, 3, 4}}) {
+    const GgufFile file = Parsed(GgufBuilder().Tensor("t", shape, GgufBuilder::kF32).Bytes());
+    EXPECT_EQ(file.tensors.at(0).shape, shape);
+    EXPECT_EQ(file.tensors.at(0).bytes, file.tensors.at(0).elements * 4);
+  }
+  EXPECT_THAT(Refused(GgufBuilder().Tensor("t", {}, GgufBuilder::kF32).Bytes()), HasSubstr("0 dimensions"));
+  EXPECT_THAT(Refused(GgufBuilder().Tensor("t", {2, 2, 2, 2, 2}, GgufBuilder::kF32).Bytes()),
+              HasSubstr("5 dimensions"));
+}
+
 TEST(Gguf, RefusesEveryFileCutShort) {
   const std::string bytes = SmallLlama(1).Bytes();
   for (std::size_t length = 0; length < bytes.size(); length += length < 3000 ? 1 : 4096)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "millrace/formats/onnx_newer.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -271,6 +273,17 @@ TEST(OnnxRead, NamesTheNewestOpsetWhereAModelHasANewerOne) {
 }
 
 // What exporters of opset 18 write for a normalisation over the axis before last, its number computed.
+// A Pad over all axes is the one of opset 17.
+TEST(OnnxNewer, LeavesToLibonnxWhatAnOlderFormDoesAsItIs) {
+  Node pad;
+  pad.op_type = "Pad";
+  pad.inputs = {0, 1, 2};
+  EXPECT_FALSE(IsUnseen(pad, 18));
+  pad.inputs.push_back(3);
+  EXPECT_TRUE(IsUnseen(pad, 18));
+  EXPECT_FALSE(IsUnseen(pad, 17));
+}
+
 TEST(OnnxRead, TakesAxesThatAreComputedFromConstants) {
   MessageBuilder builder;
   builder.message.set_ir_version(8);

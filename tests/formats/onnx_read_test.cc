@@ -104,6 +104,22 @@ TEST(OnnxRead, FoldsComputedShapes) {
   EXPECT_EQ(ValueNamed(model, "y").shape, (Shape{1, 24, 2}));
 }
 
+TEST(OnnxRead, FoldsSqueezedWeightsToTheAxesThatAreLeft) {
+  MessageBuilder builder;
+  builder.Input("x", {2, 3});
+  builder.Floats("weights", {1, 3, 1, 4});
+  builder.Op("Squeeze", {"weights"}, {"all"});
+  SetInts(builder.Op("Squeeze", {"weights"}, {"last"}), "axes", {-2});
+  builder.Op("MatMul", {"x", "all"}, {"y"});
+  builder.Op("MatMul", {"x", "last"}, {"z"});
+  builder.Output("y");
+  builder.Output("z");
+  const Model model = Import(builder.message);
+  EXPECT_THAT(OpTypes(model), ElementsAre("MatMul", "MatMul"));
+  EXPECT_EQ(ValueNamed(model, "all").shape, (Shape{3, 4}));
+  EXPECT_EQ(ValueNamed(model, "last").shape, (Shape{1, 3, 4}));
+}
+
 TEST(OnnxRead, BindsSymbolicDimensionsByName) {
   MessageBuilder builder = SmallNetwork();
   SetName(builder.message.mutable_graph()->mutable_input(0), 0, "batch");

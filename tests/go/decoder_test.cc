@@ -320,6 +320,24 @@ TEST(GoSampler, LeavesOutTasksThatAreSwitchedOff) {
   }
 }
 
+TEST(GoSampler, DrawsLevelsOfFusionWhereOpsCanBeFusedAndNowhereElse) {
+  int fusible = 0, fused = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    DecoderCase problem(seed);
+    const PreparedGoPolicy policy = SomePolicy(seed).Prepare(problem.problem);
+    for (const GoDraw& draw : DrawGo(problem.problem, policy, 4, {}, Random(seed))) {
+      const std::vector<std::uint8_t>& levels = draw.decisions().fusion;
+      for (std::size_t row = 0; row < levels.size(); ++row) {
+        const bool can = problem.problem.fusible()[row] != 0;
+        EXPECT_TRUE(can || levels[row] == 0);
+        fusible += can ? 1 : 0;
+        fused += levels[row] > 0 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(fused, fusible / 10);
+}
+
 TEST(GoSampler, KeepsWhatIsGivenAndTellsItToTheTasksAfterIt) {
   DecoderCase problem(3);
   const PreparedGoPolicy policy = SomePolicy(5).Prepare(problem.problem);

@@ -200,6 +200,42 @@ TEST(MovesOf, NamesEveryBlockOnceWithAnotherDeviceTheSurestFirst) {
   }
 }
 
+// A move is surer than staying as often as the softmax of the logits says that a draw is another device, and goes to each
+// of the others as often as their share of it says.
+TEST(MovesOf, DrawsDevicesFromTheSoftmaxOfTheLogits) {
+  Random random(16);
+  std::unique_ptr<GoCase> of = OddCase(random);
+  while (of->problem.num_devices() < 3) of = OddCase(random);
+  const GoProblem& problem = of->problem;
+  const auto devices = static_cast<std::size_t>(problem.num_devices());
+  const std::vector<int> fewest = {3};
+  const GoBlocks blocks = MakeGoBlocks(problem, GreedilyFused(*of), fewest).front();
+  const Decisions placed = Placed(problem, random);
+  const auto here = static_cast<std::size_t>(DevicesOfBlocks(problem, blocks, placed.device).front());
+  std::vector<double> logits(static_cast<std::size_t>(blocks.count()) * devices);
+  for (double& logit : logits) logit = 0.5 * random.Normal();
+  constexpr double kTemperature = 0.7;
+  std::vector<double> chances;
+  double sum = 0;
+  for (std::size_t d = 0; d < devices; ++d) {
+    chances.push_back(std::exp(logits[d] / kTemperature));
+    sum += chances.back();
+  }
+  constexpr int kDraws = 20000;
+  std::vector<double> times(devices, 0);
+  int moved = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    for (const GoMove& move : MovesOf(problem, blocks, logits, placed.device, kTemperature, random)) {
+      if (move.block != 0) continue;
+      times[static_cast<std::size_t>(move.device)] += 1.0 / kDraws;
+      moved += move.sureness > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(moved) / kDraws, 1 - chances[here] / sum, 0.02);
+  for (std::size_t d = 0; d < devices; ++d)
+    EXPECT_NEAR(times[d], d == here ? 0 : chances[d] / (sum - chances[here]), 0.02) << d;
+}
+
 TEST(ImproveByMoves, OffersEverFasterValidPlansAndTheSameOnesEachTime) {
   Random random(7);
   for (int i = 0; i < kCases; ++i) {

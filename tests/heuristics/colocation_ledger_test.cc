@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/heuristics/problem_builder.h"
+#include "tests/reference/problem_builder.h"
 
 namespace millrace {
 namespace {

@@ -18,7 +18,7 @@
 #include "millrace/machine/preset.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
-#include "tests/heuristics/problem_builder.h"
+#include "tests/reference/problem_builder.h"
 #include "tests/reference/random_problem.h"
 
 namespace millrace {

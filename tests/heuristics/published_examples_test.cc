@@ -8,7 +8,7 @@
 #include "millrace/heuristics/optimistic_cost.h"
 #include "millrace/heuristics/upward_rank.h"
 #include "millrace/simulate/timeline.h"
-#include "tests/heuristics/problem_builder.h"
+#include "tests/reference/problem_builder.h"
 
 // The worked examples of the papers that list schedulers come from, with what they report.
 namespace millrace {

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/machine/preset.h"
@@ -14,6 +17,7 @@
 #include "millrace/plan/hash.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/peak_memory.h"
+#include "millrace/workloads/random_graph.h"
 #include "tests/optimize/no_progress.h"
 #include "tests/optimize/shipped_planners.h"
 #include "tests/reference/random_problem.h"
@@ -58,6 +62,37 @@ TEST(Pool, IsTheSameForTheSameSeed) {
   const Pool b = PoolFor(graph, machine, 50);
   ASSERT_EQ(a.entries.size(), b.entries.size());
   for (std::size_t i = 0; i < a.entries.size(); ++i) EXPECT_EQ(a.entries[i].assignment, b.entries[i].assignment);
+}
+
+// How often the pool is asked whether it has enough while these methods plan, the answer being `enough`, and what it then
+// holds plans of.
+std::pair<int, std::set<std::string>> Asked(const std::vector<std::string>& methods, bool enough) {
+  RandomGraphOptions of;
+  of.ops = 40;
+  const ComputationGraph graph = MakeRandomGraph("layered", of);
+  const auto model = MakeAnalyticCostModel(graph, *MachinePreset("homogeneous:4"));
+  PoolOptions options;
+  options.methods = methods;
+  options.samples = 1;
+  options.iterations = 20000;
+  PoolWatch watch;
+  int asked = 0;
+  watch.enough = [&](const Pool&) {
+    ++asked;
+    return enough;
+  };
+  const Pool pool = MakePool(*model, ShippedPlanners(), {{"none", SingleOpGroups(graph)}}, options, watch);
+  std::set<std::string> planned;
+  for (const PoolEntry& entry : pool.entries) planned.insert(entry.method);
+  return {asked, planned};
+}
+
+TEST(Pool, AsksWhetherItHasEnoughAfterEveryMethodThatFoundAFasterPlan) {
+  EXPECT_EQ(Asked({"heft"}, false).first, 1);
+  EXPECT_EQ(Asked({"heft", "anneal"}, false).first, 2);
+  EXPECT_EQ(Asked({"heft", "random"}, false).first, 1) << "the random plan is slower";
+  EXPECT_EQ(Asked({"heft", "sequential"}, false).second, (std::set<std::string>{"heft", "sequential"}));
+  EXPECT_EQ(Asked({"heft", "random"}, true).second, std::set<std::string>{"heft"});
 }
 
 TEST(SelectDiverse, TakesTheBestByProxyFirstAndNoPlanTwice) {

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "millrace/errors/errors.h"
+#include "millrace/plan/hash.h"
 #include "tests/reference/random_problem.h"
 
 namespace millrace {
@@ -171,6 +172,19 @@ TEST(WhyNotValid, RefusesColocatedOpsApart) {
   EXPECT_EQ(WhyNotValid(graph, machine, {{{0}, {1}, {2}}, {1, 0, 1}, {0, 1, 2}}), std::nullopt);
   EXPECT_THAT(WhyNotValid(graph, machine, {{{0}, {1}, {2}}, {1, 1, 0}, {0, 1, 2}}),
               Optional(AllOf(HasSubstr("group 2"), HasSubstr("'lookup'"), HasSubstr("'table'"))));
+}
+
+TEST(VerifyRecord, TakesAPlanOfThisGraphAndOneThatNamesNoneAndRefusesAnothers) {
+  Problem problem(7);
+  PlanRecord record;
+  record.machine = problem.machine;
+  record.plan = problem.plan;
+  EXPECT_NO_THROW(VerifyRecord(problem.graph, record));
+  record.graph_hash = GraphHash(problem.graph);
+  EXPECT_NO_THROW(VerifyRecord(problem.graph, record));
+  record.graph_hash = GraphHash(Problem(8).graph);
+  EXPECT_THAT([&] { VerifyRecord(problem.graph, record); },
+              ::testing::ThrowsMessage<InvalidInput>(HasSubstr("made for another graph")));
 }
 
 TEST(VerifyPlan, ThrowsTheReasonInOneLine) {

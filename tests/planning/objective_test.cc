@@ -12,9 +12,9 @@ namespace {
 using Aim = Objective::Aim;
 
 TEST(Objective, IsReadWithItsLimit) {
-  EXPECT_EQ(ParseObjective("latency"), (Objective{Aim::kLatency}));
-  EXPECT_EQ(ParseObjective("memory"), (Objective{Aim::kMemory, 1.1}));
-  EXPECT_EQ(ParseObjective("memory,within=2.5"), (Objective{Aim::kMemory, 2.5}));
+  EXPECT_EQ(ParseObjective("latency"), (Objective{Aim::kLatency, 1.1, {}}));
+  EXPECT_EQ(ParseObjective("memory"), (Objective{Aim::kMemory, 1.1, {}}));
+  EXPECT_EQ(ParseObjective("memory,within=2.5"), (Objective{Aim::kMemory, 2.5, {}}));
   EXPECT_EQ(ParseObjective("throughput,seconds=0.25"), (Objective{Aim::kThroughput, 1.1, 0.25}));
 }
 

@@ -47,7 +47,7 @@ TEST(Random, DrawsBelowABoundWithoutBias) {
 TEST(Random, HasTheMomentsOfItsDistributions) {
   Random random(2);
   constexpr int kDraws = 100000;
-  double uniform = 0, normal = 0, squares = 0, logs = 0, log_squares = 0;
+  double uniform = 0, between = 0, normal = 0, squares = 0, logs = 0, log_squares = 0;
   for (int i = 0; i < kDraws; ++i) {
     const double u = random.Uniform();
     ASSERT_GE(u, 0.0);
@@ -56,6 +56,7 @@ TEST(Random, HasTheMomentsOfItsDistributions) {
     ASSERT_GE(within, -3);
     ASSERT_LT(within, 5);
     uniform += u;
+    between += within;
     const double n = random.Normal();
     normal += n;
     squares += n * n;
@@ -64,6 +65,7 @@ TEST(Random, HasTheMomentsOfItsDistributions) {
     log_squares += (l - 1) * (l - 1);
   }
   EXPECT_NEAR(uniform / kDraws, 0.5, 0.005);
+  EXPECT_NEAR(between / kDraws, 1, 0.04);
   EXPECT_NEAR(normal / kDraws, 0, 0.016);
   EXPECT_NEAR(squares / kDraws, 1, 0.025);
   EXPECT_NEAR(logs / kDraws, 1, 0.005);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/report/readable.h"
+#include "millrace/simulate/timeline.h"
 #include "tests/report/browser.h"
 #include "tests/report/sample_result.h"
 
@@ -30,6 +32,21 @@ TEST(CompareHtml, ShowsBothPlansAndEveryMove) {
   EXPECT_EQ(testing::Count(page, "class=\"gantt-plan\""), 2U);
   EXPECT_THAT(page, ::testing::Not(HasSubstr("first <b>")));
   EXPECT_THAT(page, HasSubstr("put back, the second plan takes"));
+}
+
+// The percentage is of the slower plan's time.
+TEST(CompareHtml, SaysWhichPlanIsFasterAndByHowMuch) {
+  const OptimizeResult result = testing::SmallResult("first");
+  const CostedGraph costed =
+      MakeCostedGraph(*MakeAnalyticCostModel(result.graph, result.machine), result.best.plan.groups);
+  const auto seconds = [&costed](const Plan& plan) {
+    return Simulator(costed).Makespan({plan.placement, plan.sequence});
+  };
+  const double first = seconds(result.baselines[0].candidate.plan), second = seconds(result.best.plan);
+  ASSERT_GT(first, second);
+  EXPECT_THAT(PageOf(result), HasSubstr("<p class=\"verdict\">" + ReadableNumber(100 * (1 - second / first), 2) +
+                                        " % <small>faster is the second plan: " + ReadableSeconds(second) +
+                                        " against " + ReadableSeconds(first)));
 }
 
 TEST(CompareHtml, LeadsFromAMoveToItsOpInBothTimelines) {

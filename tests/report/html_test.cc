@@ -231,6 +231,26 @@ TEST(ScatterSvg, IsLogarithmicWhereAnOutlierWouldPressTheOthersTogether) {
   EXPECT_THAT(ScatterSvg(candidates, candidates[0]), HasSubstr("measured (logarithmic)"));
 }
 
+TEST(ScatterSvg, DrawsWhereBothTimesAgreeIfTheyCan) {
+  std::vector<Candidate> candidates(3);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    candidates[i].plan.placement = {static_cast<int>(i)};
+    candidates[i].proxy_seconds = 1 + 0.1 * static_cast<double>(i);
+    candidates[i].target_seconds = 1.05 + 0.1 * static_cast<double>(i);
+  }
+  const std::string agreeing = ScatterSvg(candidates, candidates[0]);
+  const std::size_t line = agreeing.find("class=\"agree\"");
+  ASSERT_NE(line, std::string::npos);
+  // The line stays within the frame.
+  for (const char* end : {"x1=\"", "y1=\"", "x2=\"", "y2=\""}) {
+    const double at = std::stod(agreeing.substr(agreeing.find(end, line) + 4));
+    EXPECT_GE(at, 0) << end;
+    EXPECT_LE(at, 1000) << end;
+  }
+  for (Candidate& candidate : candidates) candidate.target_seconds = *candidate.target_seconds * 5;
+  EXPECT_THAT(ScatterSvg(candidates, candidates[0]), Not(HasSubstr("class=\"agree\"")));
+}
+
 TEST(ReportHtml, NamesOneWinnerEverywhereAndKeepsTheChallenger) {
   OptimizeResult result = SmallResult("first");
   // The fastest baseline wins in the end over what was chosen before.

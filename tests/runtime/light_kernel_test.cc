@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/runtime/kernel_harness.h"
@@ -235,6 +239,81 @@ TEST(LightKernels, ReductionsGoOverAnyAxes) {
         SCOPED_TRACE(op);
         ExpectClose(Only(maker, output, {{input, values}}, {workers}), ConstantData::Floats(kept, expected), 1e-5);
       }
+    }
+  }
+}
+
+// Blocks go on as blocks, with constants of any shape; what comes plain beside them makes all plain.
+TEST(LightKernels, OfElementsKeepTheLayoutTheirInputsComeIn) {
+  Random random(14);
+  ModelMaker maker;
+  const Shape shape = {1, 32, 4, 4};
+  const int a = maker.Input(shape), b = maker.Input(shape), channels = maker.Input({1, 32, 1, 1});
+  maker.Node("Add", {a, b}, shape);
+  maker.Node("Mul", {a, maker.Constant(RandomTensor(random, {32, 1, 1}))}, shape);
+  maker.Node("Sub", {a, channels}, shape);
+  const auto output_layout = [&](int node, const std::vector<int>& blocked) {
+    std::vector<Layout> available(maker.model().values.size(), Layout::kPlain);
+    for (const int value : blocked) available[static_cast<std::size_t>(value)] = Layout::kBlocked;
+    const std::vector<int> nodes = {node};
+    return MakeKernel({.model = &maker.model(), .nodes = nodes, .workers = 1, .available = available})
+        ->output_specs()
+        .front()
+        .layout;
+  };
+  EXPECT_EQ(output_layout(0, {a, b}), Layout::kBlocked);
+  EXPECT_EQ(output_layout(0, {}), Layout::kPlain);
+  EXPECT_EQ(output_layout(1, {a}), Layout::kBlocked);
+  EXPECT_EQ(output_layout(2, {a}), Layout::kPlain);
+  EXPECT_EQ(output_layout(2, {a, channels}), Layout::kBlocked);
+}
+
+template <typename Number>
+TensorData Numbers(DataType type, const Shape& shape, const std::vector<double>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(Number));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto number = static_cast<Number>(values[i]);
+    std::memcpy(bytes.data() + i * sizeof number, &number, sizeof number);
+  }
+  return ConstantData::Dense(type, shape, std::move(bytes));
+}
+
+TEST(LightKernels, ReduceOtherTypesThanFloat32) {
+  using Make = TensorData (*)(DataType, const Shape&, const std::vector<double>&);
+  const std::vector<std::pair<DataType, Make>> types = {{DataType::kFloat64, Numbers<double>},
+                                                        {DataType::kInt32, Numbers<std::int32_t>},
+                                                        {DataType::kInt64, Numbers<std::int64_t>}};
+  const std::vector<std::pair<std::string, std::vector<double>>> ops = {
+      {"ReduceSum", {6, 12}},
+      {"ReduceMean", {2, 4}},
+      {"ReduceProd", {6, 48}},
+      {"ReduceL1", {6, 12}},
+      {"ReduceSumSquare", {14, 56}},
+      {"ReduceMax", {3, 6}},
+      {"ReduceMin", {1, 2}},
+      {"ReduceLogSum", {std::log(6), std::log(12)}},
+      {"ReduceLogSumExp",
+       {std::log(std::exp(1) + std::exp(2) + std::exp(3)), std::log(std::exp(2) + std::exp(4) + std::exp(6))}}};
+  for (const auto& [type, make] : types) {
+    for (const auto& [op, expected] : ops) {
+      SCOPED_TRACE(op + " on " + NameOf(type));
+      ModelMaker maker;
+      const int input = maker.Input({2, 3}, type);
+      std::vector<int> inputs = {input};
+      std::map<std::string, Attribute> attributes;
+      if (op == "ReduceSum") {
+        inputs.push_back(maker.Constant(ConstantData::Int64s({1}, {1})));
+      } else {
+        attributes["axes"] = std::vector<std::int64_t>{1};
+      }
+      const int output = maker.Node(op, inputs, {2, 1}, attributes, type);
+      if (op.starts_with("ReduceLog") && type != DataType::kFloat64) {
+        EXPECT_EQ(UnsupportedReason(maker.model(), 0), op + " on " + NameOf(type));
+        continue;
+      }
+      ASSERT_EQ(UnsupportedReason(maker.model(), 0), "");
+      ExpectClose(Only(maker, output, {{input, make(type, {2, 3}, {1, 2, 3, 2, 4, 6})}}, {2}),
+                  make(type, {2, 1}, expected), 1e-6);
     }
   }
 }

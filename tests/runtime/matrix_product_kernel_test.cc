@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "millrace/runtime/epilogue.h"
 #include "tests/runtime/reference_kernels.h"
 
 namespace millrace {
@@ -111,6 +112,30 @@ TEST(FusedMatrixProduct, EndsInTheErrorFunctionSpelledOut) {
     AddGelu(maker, value, shape, half_first);
     ExpectGroupMatches(maker.model(), random);
   }
+}
+
+TEST(FusedMatrixProduct, TakesTheErrorFunctionInWhereNobodyElseReadsWhatItIsOf) {
+  for (const bool read : {false, true}) {
+    Random random(27);
+    ModelMaker maker;
+    const Shape shape = {2, 20, 130};
+    const int value =
+        maker.Node("MatMul", {maker.Input({2, 20, 48}), maker.Constant(RandomTensor(random, {48, 130}))}, shape);
+    const int gelu = AddGelu(maker, value, shape, true);
+    if (read) maker.Node("Neg", {value}, shape);
+    const Epilogue epilogue = EpilogueOf(maker.model(), maker.AllNodes(), 0, 2);
+    EXPECT_EQ(epilogue.output, read ? value : gelu);
+    EXPECT_EQ(epilogue.nodes.size(), read ? 1u : 6u);
+  }
+}
+
+TEST(FusedMatrixProduct, StopsBeforeAShapeThatAConstantMakesLarger) {
+  Random random(29);
+  ModelMaker maker;
+  const int value =
+      maker.Node("MatMul", {maker.Input({2, 48}), maker.Constant(RandomTensor(random, {48, 130}))}, {2, 130});
+  maker.Node("Mul", {value, maker.Constant(RandomTensor(random, {3, 1, 1}))}, {3, 2, 130});
+  EXPECT_EQ(EpilogueOf(maker.model(), maker.AllNodes(), 0, 1).nodes.size(), 1u);
 }
 
 TEST(GeluPattern, IsOneKernelOfItsOwn) {

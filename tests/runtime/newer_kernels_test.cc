@@ -272,6 +272,29 @@ TEST(ResizeKernel, KeepsTheAspectRatioOnTheAxesItIsFor) {
              ConstantData::Floats({1, 1, 6, 3}, {1, 1, 2, 1, 1, 2, 3, 3, 4, 5, 5, 6, 5, 5, 6, 7, 7, 8}));
 }
 
+// An odd number of axes, along the last of which two elements are weighed.
+TEST(ResizeKernel, WeighsNeighboursOfATensorOfThreeAxes) {
+  ModelMaker maker(18);
+  const TensorData x = ConstantData::Floats({1, 2, 2}, {1, 3, -2, 6});
+  const int input = maker.Input(x->shape());
+  maker.Output(maker.Node("Resize", {input, -1, -1, maker.Constant(ConstantData::Int64s({3}, {1, 2, 4}))}, {1, 2, 4},
+                          {{"mode", std::string("linear")}}));
+  ExpectNode(maker, {{input, x}}, ConstantData::Floats({1, 2, 4}, {1, 1.5f, 2.5f, 3, -2, 0, 4, 6}));
+}
+
+// One row more above and two below; of five columns the first and the last go.
+TEST(CenterCropPadKernel, KeepsTheMiddle) {
+  ModelMaker maker(18);
+  std::vector<float> x(20), y(21, 0);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i + 1);
+  for (std::size_t row = 0; row < 4; ++row) {
+    for (std::size_t column = 0; column < 3; ++column) y[(row + 1) * 3 + column] = x[row * 5 + column + 1];
+  }
+  const int input = maker.Input({4, 5});
+  maker.Output(maker.Node("CenterCropPad", {input, maker.Constant(ConstantData::Int64s({2}, {7, 3}))}, {7, 3}));
+  ExpectNode(maker, {{input, ConstantData::Floats({4, 5}, x)}}, ConstantData::Floats({7, 3}, y));
+}
+
 TEST(ResizeKernel, RefusesAntialiasingByName) {
   ModelMaker maker(18);
   maker.Output(maker.Node("Resize",

@@ -108,6 +108,21 @@ TEST(Quantize, AndBackIsWithinHalfAStepForEveryChannelAndAnyNumberOfWorkers) {
   }
 }
 
+TEST(Quantize, EachOfTwoChannelsByItsOwnNumbers) {
+  ModelMaker maker;
+  const int in = maker.Input({2, 2, 2});
+  const int stored = maker.Node(
+      "QuantizeLinear",
+      {in, maker.Constant(ConstantData::Floats({2}, {1, 2})), maker.Constant(Bytes(DataType::kInt8, {2}, {0, 10}))},
+      {2, 2, 2}, {{"axis", std::int64_t{1}}}, DataType::kInt8);
+  const std::vector<float> numbers = {1, 2, 4, 6, -1, -2, -4, -6};
+  for (const int workers : {1, 2}) {
+    const auto results =
+        RunGroup(maker.model(), {0}, {{in, ConstantData::Floats({2, 2, 2}, numbers)}}, {.workers = workers});
+    ExpectExactly(results.at(stored), {1, 2, 12, 13, -1, -2, 8, 7});
+  }
+}
+
 TEST(Quantize, ByItsOwnExtremesTakesZeroIn) {
   for (const int workers : {1, 3}) {
     for (const auto& [numbers, low, high] : std::vector<std::tuple<std::vector<float>, float, float>>{
@@ -249,6 +264,25 @@ TEST(QuantizedConvolution, IsWhatItsDefinitionSaysOnBytesAndOnFloats) {
     }
   }
   EXPECT_GT(on_bytes, 0) << "oneDNN has fast kernels for bytes on every processor that has AVX2";
+}
+
+// A kernel of two rows on one row and one of padding on either side, and with a second row of padding there.
+TEST(QuantizedConvolution, RefusesWindowsThatMeetNothingButPadding) {
+  const auto refused = [](std::int64_t before, std::int64_t after) {
+    ModelMaker maker;
+    const Shape result = {1, 1, before + after, 1};
+    maker.Node(
+        "QLinearConv",
+        {maker.Input({1, 1, 1, 1}, DataType::kUint8), maker.Constant(Scalar(1)),
+         maker.Constant(Bytes(DataType::kUint8, {}, {0})), maker.Constant(Bytes(DataType::kInt8, {1, 1, 2, 1}, {1, 1})),
+         maker.Constant(Scalar(1)), maker.Constant(Bytes(DataType::kInt8, {}, {0})), maker.Constant(Scalar(1)),
+         maker.Constant(Bytes(DataType::kUint8, {}, {0}))},
+        result, {{"pads", std::vector<std::int64_t>{before, 0, after, 0}}}, DataType::kUint8);
+    return UnsupportedReason(maker.model(), 0);
+  };
+  EXPECT_EQ(refused(1, 1), "");
+  EXPECT_EQ(refused(2, 1), "QLinearConv of rows that are padding");
+  EXPECT_EQ(refused(1, 2), "QLinearConv of rows that are padding");
 }
 
 TEST(QuantizedConvolution, OfIntegersGivesTheSums) {

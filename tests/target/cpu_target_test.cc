@@ -107,6 +107,17 @@ TEST(CpuTarget, RefusesWhatItCannotExecute) {
   EXPECT_THAT([&] { MakeCpuTarget(context); }, ThrowsMessage<InvalidInput>(HasSubstr("unit 99999")));
 }
 
+TEST(RandomInputs, IntegersThatLookUpAlongSeveralAxesStayWithinTheShortest) {
+  for (const std::string op : {"GatherND", "Gather", "GatherElements"}) {
+    Model model;
+    const int table = AddValue(model, DataType::kFloat32, {7, 3}, -1);
+    const int indices = AddValue(model, DataType::kInt64, {4, 2}, -1);
+    model.inputs = {table, indices};
+    model.outputs = {AddNode(model, op, {table, indices}, DataType::kFloat32, {4})};
+    EXPECT_EQ(SafeIntegerBound(model, indices), op == "GatherND" ? 3 : 7) << op;
+  }
+}
+
 TEST(RandomInputs, IntegersThatLookSomethingUpStayWithinIt) {
   Model model;
   const int indices = AddValue(model, DataType::kInt64, {4}, -1);

@@ -4,8 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sched.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <cmath>
+#include <csignal>
+#include <fstream>
 #include <functional>
+#include <thread>
 
 #include "millrace/random/random.h"
 #include "millrace/target/disturbance.h"
@@ -196,7 +205,9 @@ TEST(MeasureInterleaved, BeginsNoRepetitionOnceTimeIsUpButTheFirst) {
     ++runs;
     return 1.0;
   });
-  MeasureOptions options{.warm_up = 1, .repetitions = 5};
+  MeasureOptions options;
+  options.warm_up = 1;
+  options.repetitions = 5;
   EXPECT_EQ(MeasurePlan(plan, options).times.size(), 5u);
   options.seconds = 0;
   runs = 0;
@@ -218,6 +229,30 @@ TEST(ProcessorTimes, AreUnknownWhereAProcessorIsMissingOrTheTextIsOdd) {
   EXPECT_FALSE(ParseProcessorTimes(kStat, {2}, 100).has_value());
   EXPECT_FALSE(ParseProcessorTimes("", {0}, 100).has_value());
   EXPECT_FALSE(ParseProcessorTimes("cpu  1\ncpu0 1 2 x\n", {0}, 100).has_value());
+}
+
+// A child that nobody has waited for is somebody else.
+TEST(DisturbanceWatch, SeesAnotherProcessOnItsProcessor) {
+  const int cpu = ::sched_getcpu();
+  ASSERT_GE(cpu, 0);
+  if (!std::ifstream("/proc/stat")) GTEST_SKIP() << "the system does not tell";
+  const pid_t busy = ::fork();
+  if (busy == 0) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+    while (::getppid() != 0) {
+    }
+  }
+  ASSERT_GT(busy, 0);
+  const DisturbanceWatch watch({cpu});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const double share = watch.ShareOfOthers();
+  EXPECT_EQ(watch.Disturbed(), share > 0.05);
+  ::kill(busy, SIGKILL);
+  ::waitpid(busy, nullptr, 0);
+  EXPECT_GT(share, 0.5);
 }
 
 TEST(DisturbanceWatch, GivesAShare) {

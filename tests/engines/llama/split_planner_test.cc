@@ -275,6 +275,28 @@ TEST(Contenders, AreDistinctAndFit) {
   }
 }
 
+TEST(Contenders, HoldNeighboursOfTheBestSplit) {
+  Random random(17);
+  for (int round = 0; round < 40; ++round) {
+    SplitProblem problem = RandomSplitProblem(random, 12, 2);
+    for (SplitHost& host : problem.hosts) host.memory_bytes = 24;  // one alone cannot hold it
+    const std::vector<PlannedSplit> planned = BestSplits(problem);
+    if (planned.empty()) continue;
+    const std::vector<LlamaDevice> devices = {{"a:1", 0, 1, {}, 0, 1}, {"b:1", 0, 1, {}, 0, 1}};
+    std::vector<LayerSplit> near = {planned.front().split};
+    for (LayerSplit& split : NeighboursOf(problem, planned.front().split)) near.push_back(std::move(split));
+    std::stable_sort(near.begin(), near.end(), [&problem](const LayerSplit& a, const LayerSplit& b) {
+      return TimesOf(problem, a).request < TimesOf(problem, b).request;
+    });
+    const std::vector<LlamaContender> contenders = MakeContenders(problem, devices, 3);
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, near.size()); ++i) {
+      EXPECT_TRUE(std::any_of(contenders.begin(), contenders.end(), [&](const LlamaContender& contender) {
+        return contender.split == near[i];
+      })) << round;
+    }
+  }
+}
+
 TEST(LlamaDevice, WordsNameOnlyTheHostsOfASplit) {
   const std::vector<LlamaDevice> devices = {
       {"a:1", 0, 2, {}, 0, 1}, {"a:1", 1, 2, {}, 0, 1}, {"b:1", 0, 1, {}, 0, 1}, {"c:1", 0, 1, {}, 0, 1}};

@@ -182,6 +182,17 @@ TEST(TargetMethods, RefuseWhatThereIsNot) {
   }
 }
 
+TEST(TargetMethods, ChangeNothingElseOfTheOptimiserThanTheirNameSays) {
+  const auto methods = MakeTargetMethods({"optimize", "optimize-untrained", "optimize-by-proxy"}, UsualPlanners(), {});
+  ASSERT_EQ(methods.size(), 3u);
+  EXPECT_TRUE(methods[0].optimize.methods.empty());
+  EXPECT_TRUE(methods[0].optimize.without.empty());
+  EXPECT_FALSE(methods[1].optimize.methods.empty());
+  EXPECT_TRUE(methods[1].optimize.without.empty());
+  EXPECT_TRUE(methods[2].optimize.methods.empty());
+  EXPECT_FALSE(methods[2].optimize.without.empty());
+}
+
 TEST(TargetMethods, GiveAllThatSearchTheSameSeconds) {
   const std::vector<std::string> names = {"heft", "etf-informed", "anneal", "gflownet-untrained+search",
                                           "optimize-untrained"};
@@ -192,6 +203,7 @@ TEST(TargetMethods, GiveAllThatSearchTheSameSeconds) {
     EXPECT_EQ(methods[m].method.budget.seconds, TargetMethodOptions().search_seconds) << names[m];
   const OptimizeOptions& optimize = methods[4].optimize;
   EXPECT_EQ(optimize.time_limit, TargetMethodOptions().search_seconds);
+  EXPECT_EQ(optimize.methods, UntrainedPoolNames(*UsualPlanners().usual));
   for (const std::string& method : optimize.methods) {
     const PlannerTraits& traits = methods[4].planners->Traits(method);
     EXPECT_TRUE(!traits.learned || method.find("-untrained") != std::string::npos) << method;

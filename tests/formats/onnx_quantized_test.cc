@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/formats/onnx_sample.h"
+
+// Which patterns of QuantizeLinear and DequantizeLinear become operators on 8-bit integers, and with which numbers.
+namespace millrace {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using testing::Import;
+using testing::MessageBuilder;
+using testing::OpTypes;
+using testing::SetInt;
+using testing::SetInts;
+using testing::ValueNamed;
+
+using Strings = std::vector<std::string>;
+constexpr int kFloat = onnx::TensorProto::FLOAT, kInt8 = onnx::TensorProto::INT8, kInt32 = onnx::TensorProto::INT32;
+
+void Numbers(MessageBuilder& builder, const std::string& name, int type, const Shape& shape,
+             const std::vector<double>& numbers) {
+  onnx::TensorProto* tensor = builder.message.mutable_graph()->add_initializer();
+  tensor->set_name(name);
+  tensor->set_data_type(type);
+  for (const std::int64_t extent : shape) tensor->add_dims(extent);
+  for (const double number : numbers) {
+    if (type == kFloat) {
+      tensor->add_float_data(static_cast<float>(number));
+    } else {
+      tensor->add_int32_data(static_cast<std::int32_t>(number));
+    }
+  }
+}
+
+void SetFloat(onnx::NodeProto* node, const std::string& name, float value) {
+  onnx::AttributeProto* attribute = node->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(onnx::AttributeProto::FLOAT);
+  attribute->set_f(value);
+}
+
+// x (2 x 2), stored by scale 0.5, times weights (2 x 3) of scale 0.25, stored by scale 1 and zero point -128 once what
+// lies `between` is done: parts of it can be made otherwise before `Message` puts them together.
+struct Product {
+  std::string op = "MatMul";
+  std::vector<double> x_scale = {0.5}, weights_scale = {0.25}, weights_zero = {0}, y_scale = {1}, y_zero = {-128};
+  std::vector<double> weights = {1, 2, 3, -4, 5, 6};
+  std::int64_t weights_axis = 1;
+  int weights_type = kInt8;
+  Strings addend;                                                        // input of the operator
+  std::function<void(MessageBuilder&, std::string&)> between = nullptr;  // replaces the name of what is stored
+  std::function<void(MessageBuilder&)> more = nullptr;
+  std::function<void(onnx::NodeProto*)> attributes = nullptr;
+
+  onnx::ModelProto Message() const {
+    MessageBuilder builder;
+    builder.message.set_ir_version(8);
+    builder.message.mutable_opset_import(0)->set_version(17);
+    const auto by = [&builder](const std::string& name, const std::vector<double>& numbers, int type) {
+      Numbers(builder, name, type, numbers.size() == 1 ? Shape{} : Shape{static_cast<std::int64_t>(numbers.size())},
+              numbers);
+    };
+    builder.Input("x", {2, 2});
+    by("xs", x_scale, kFloat);
+    by("xz", std::vector<double>(x_scale.size(), 0), kInt8);
+    by("ws", weights_scale, kFloat);
+    by("wz", weights_zero, weights_type);
+    by("ys", y_scale, kFloat);
+    by("yz", y_zero, kInt8);
+    Numbers(builder, "w", weights_type, {2, 3}, weights);
+    builder.Op("QuantizeLinear", {"x", "xs", "xz"}, {"xq"});
+    builder.Op("DequantizeLinear", {"xq", "xs", "xz"}, {"xd"});
+    SetInt(builder.Op("DequantizeLinear", {"w", "ws", "wz"}, {"wd"}), "axis", weights_axis);
+    if (more) more(builder);
+    Strings inputs = {"xd", "wd"};
+    inputs.insert(inputs.end(), addend.begin(), addend.end());
+    onnx::NodeProto* node = builder.Op(op, inputs, {"p"});
+    if (attributes) attributes(node);
+    std::string stored = "p";
+    if (between) between(builder, stored);
+    builder.Op("QuantizeLinear", {stored, "ys", "yz"}, {"yq"});
+    builder.Op("DequantizeLinear", {"yq", "ys", "yz"}, {"y"});
+    builder.Output("y");
+    return builder.message;
+  }
+
+  Strings Ops() const { return OpTypes(Import(Message())); }
+};
+
+const Strings kJoined = {"QuantizeLinear", "QLinearMatMul", "DequantizeLinear"};
+const Strings kApart = {"QuantizeLinear", "DequantizeLinear", "MatMul", "QuantizeLinear", "DequantizeLinear"};
+
+TEST(OnnxQuantized, JoinsAProductOfStoredNumbers) { EXPECT_THAT(Product().Ops(), ElementsAreArray(kJoined)); }
+
+TEST(OnnxQuantized, JoinsWeightsWithAScaleForEachColumn) {
+  Product product;
+  product.weights_scale = {0.25, 0.5, 2};
+  product.weights_zero = {0, 0, 0};
+  EXPECT_THAT(product.Ops(), ElementsAreArray(kJoined));
+  product.weights_axis = -1;
+  EXPECT_THAT(product.Ops(), ElementsAreArray(kJoined));
+}
+
+TEST(OnnxQuantized, LeavesApartWhatHasOtherScalesThanOneOrOneForEachColumn) {
+  Product by_row;
+  by_row.weights_scale = {0.25, 0.5};
+  by_row.weights_zero = {0, 0};
+  by_row.weights_axis = 0;
+  EXPECT_THAT(by_row.Ops(), ElementsAreArray(kApart));
+  Product source;
+  source.x_scale = {0.5, 1};
+  EXPECT_THAT(source.Ops(), ElementsAreArray(kApart));
+  Product result;
+  result.y_scale = {1, 2, 3};
+  result.y_zero = {0, 0, 0};
+  EXPECT_THAT(result.Ops(), ElementsAreArray(kApart));
+  Product fewer;
+  fewer.weights_scale = {0.25, 0.5};
+  fewer.weights_zero = {0, 0};
+  EXPECT_THAT(fewer.Ops(), ::testing::Contains("MatMul"));
+}
+
+TEST(OnnxQuantized, LeavesApartWhatScalesByNumbersThatNoScaleHas) {
+  for (const double scale : {0.0, -0.25, static_cast<double>(std::numeric_limits<float>::infinity())}) {
+    Product product;
+    product.weights_scale = {scale};
+    EXPECT_THAT(product.Ops(), ::testing::Contains("MatMul")) << scale;
+  }
+}
+
+TEST(OnnxQuantized, LeavesApartWhatSomebodyElseReads) {
+  Product product;
+  product.between = [](MessageBuilder& builder, std::string&) {
+    builder.Op("Abs", {"p"}, {"also"});
+    builder.Output("also");
+  };
+  EXPECT_THAT(product.Ops(), ::testing::Contains("MatMul"));
+  product.between = [](MessageBuilder& builder, std::string&) { builder.Output("p"); };
+  EXPECT_THAT(product.Ops(), ::testing::Contains("MatMul"));
+}
+
+// The numbers of y go from `low` up; a Relu is done by that where low is 0.
+TEST(OnnxQuantized, TakesARectifierInWhereTheStoredRangeDoesItsWork) {
+  Product product;
+  product.between = [](MessageBuilder& builder, std::string& stored) {
+    builder.Op("Relu", {stored}, {"r"});
+    stored = "r";
+  };
+  EXPECT_THAT(product.Ops(), ElementsAreArray(kJoined));
+  product.y_zero = {-127};
+  EXPECT_THAT(product.Ops(), ElementsAre("QuantizeLinear", "DequantizeLinear", "MatMul", "Relu", "QuantizeLinear",
+                                         "DequantizeLinear"));
+}
+
+// 0 .. 255 can be stored: a clip to more than that changes nothing, nor does one half a step short of the end.
+TEST(OnnxQuantized, TakesAClipInWhereTheStoredRangeDoesItsWork) {
+  const auto clipped = [](std::vector<double> least, std::vector<double> most) {
+    Product product;
+    product.between = [=](MessageBuilder& builder, std::string& stored) {
+      Strings inputs = {stored};
+      for (const auto& [name, bound] : {std::pair("least", least), std::pair("most", most)}) {
+        if (!bound.empty()) Numbers(builder, name, kFloat, {}, bound);
+        inputs.push_back(bound.empty() ? "" : name);
+      }
+      builder.Op("Clip", inputs, {"c"});
+      stored = "c";
+    };
+    return product.Ops().size() == 3;
+  };
+  EXPECT_TRUE(clipped({0}, {255}));
+  EXPECT_TRUE(clipped({-1}, {1000}));
+  EXPECT_TRUE(clipped({0}, {}));
+  EXPECT_TRUE(clipped({0}, {254.5}));
+  EXPECT_FALSE(clipped({0}, {254.4}));
+  EXPECT_FALSE(clipped({0.5}, {255}));
+  EXPECT_FALSE(clipped({}, {255}));
+}
+
+TEST(OnnxQuantized, JoinsAGemmOnlyWhereItIsAPlainOne) {
+  Product product;
+  product.op = "Gemm";
+  product.addend = {"b"};
+  product.more = [](MessageBuilder& builder) { Numbers(builder, "b", kFloat, {3}, {1, -2, 0.13}); };
+  EXPECT_THAT(product.Ops(), ElementsAre("QuantizeLinear", "QGemm", "DequantizeLinear"));
+  for (const std::string scaled : {"alpha", "beta"}) {
+    product.attributes = [&scaled](onnx::NodeProto* node) { SetFloat(node, scaled, 2); };
+    EXPECT_THAT(product.Ops(), ::testing::Contains("Gemm")) << scaled;
+    product.attributes = [&scaled](onnx::NodeProto* node) { SetFloat(node, scaled, 1); };
+    EXPECT_THAT(product.Ops(), ::testing::Contains("QGemm")) << scaled;
+  }
+  product.attributes = [](onnx::NodeProto* node) { SetInt(node, "transA", 1); };
+  EXPECT_THAT(product.Ops(), ::testing::Contains("Gemm"));
+}
+
+// One unit of a sum is 0.5 * 0.25; with a scale for each column it is another one for each.
+TEST(OnnxQuantized, SaysAddendsInTheUnitsOfTheSums) {
+  Product product;
+  product.op = "Gemm";
+  product.addend = {"b"};
+  product.more = [](MessageBuilder& builder) { Numbers(builder, "b", kFloat, {3}, {1, -2, 0.13}); };
+  EXPECT_THAT(ValueNamed(Import(product.Message()), "b_in_sums").constant->AsInt64s(), ElementsAre(8, -16, 1));
+  product.weights_scale = {0.25, 0.5, 2};
+  product.weights_zero = {0, 0, 0};
+  EXPECT_THAT(ValueNamed(Import(product.Message()), "b_in_sums").constant->AsInt64s(), ElementsAre(8, -8, 0));
+  product.addend = {"bd"};
+  product.more = [](MessageBuilder& builder) {
+    Numbers(builder, "b", kInt32, {3}, {10, 20, -30});
+    Numbers(builder, "bs", kFloat, {}, {0.25});
+    builder.Op("DequantizeLinear", {"b", "bs"}, {"bd"});
+  };
+  EXPECT_THAT(ValueNamed(Import(product.Message()), "bd_in_sums").constant->AsInt64s(), ElementsAre(20, 20, -8));
+}
+
+TEST(OnnxQuantized, LeavesApartAddendsThatAreNotOneForEachColumnOrAreTooLarge) {
+  Product product;
+  product.op = "Gemm";
+  product.addend = {"b"};
+  product.more = [](MessageBuilder& builder) { Numbers(builder, "b", kFloat, {1}, {1}); };
+  EXPECT_THAT(product.Ops(), ::testing::Contains("Gemm"));
+  product.more = [](MessageBuilder& builder) { Numbers(builder, "b", kFloat, {3}, {1, 1, 3e8}); };
+  EXPECT_THAT(product.Ops(), ::testing::Contains("Gemm"));
+  product.more = [](MessageBuilder& builder) { Numbers(builder, "b", kFloat, {3}, {1, 1, -2.6e8}); };
+  EXPECT_THAT(product.Ops(), ::testing::Contains("QGemm"));
+}
+
+// Of what stays with an operator on float32: (stored - zero point) * scale, one of each for a column.
+TEST(OnnxQuantized, WidensWeightsThatStayApart) {
+  Product product;
+  product.weights_scale = {0.25, 0.5, 2};
+  product.weights_zero = {1, 0, -1};
+  product.between = [](MessageBuilder& builder, std::string& stored) {
+    builder.Op("Abs", {stored}, {"a"});
+    stored = "a";
+  };
+  const Model model = Import(product.Message());
+  const Value& weights = ValueNamed(model, "wd");
+  ASSERT_NE(weights.constant, nullptr);
+  EXPECT_THAT(weights.constant->AsFloats(), ElementsAre(0, 1, 8, -1.25f, 2.5f, 14));
+}
+
+TEST(OnnxQuantized, WidensNumbersOf32Bits) {
+  MessageBuilder builder;
+  builder.message.set_ir_version(8);
+  builder.message.mutable_opset_import(0)->set_version(17);
+  builder.Input("x", {2, 3});
+  Numbers(builder, "b", kInt32, {3}, {10, 20, -30000});
+  Numbers(builder, "s", kFloat, {}, {0.25});
+  builder.Op("DequantizeLinear", {"b", "s"}, {"bd"});
+  builder.Op("Add", {"x", "bd"}, {"y"});
+  builder.Output("y");
+  const Model model = Import(builder.message);
+  EXPECT_THAT(OpTypes(model), ElementsAre("Add"));
+  EXPECT_THAT(ValueNamed(model, "bd").constant->AsFloats(), ElementsAre(2.5f, 5, -7500));
+}
+
+// As QuantizeLinear does: to even where a number lies between two, and no further than the type goes.
+TEST(OnnxQuantized, StoresWeightsThatAreQuantisedOnTheWay) {
+  MessageBuilder builder;
+  builder.message.set_ir_version(8);
+  builder.message.mutable_opset_import(0)->set_version(17);
+  builder.Input("x", {2, 2});
+  Numbers(builder, "s", kFloat, {}, {0.5});
+  Numbers(builder, "z", kInt8, {}, {1});
+  Numbers(builder, "f", kFloat, {2, 3}, {0.25, 0.75, -0.25, 100, -100, 63});
+  builder.Op("QuantizeLinear", {"f", "s", "z"}, {"w"});
+  builder.Op("DequantizeLinear", {"w", "s", "z"}, {"wd"});
+  builder.Op("MatMul", {"x", "wd"}, {"y"});
+  builder.Output("y");
+  const Model model = Import(builder.message);
+  EXPECT_THAT(OpTypes(model), ElementsAre("MatMul"));
+  EXPECT_THAT(ValueNamed(model, "wd").constant->AsFloats(), ElementsAre(0, 1, 0, 63, -64.5f, 63));
+}
+
+// Reshapes and the larger of two do the same to stored numbers, if these mean the same before and behind.
+TEST(OnnxQuantized, MovesStoredNumbersWhereTheyMeanTheSame) {
+  const auto ops = [](const std::string& op, double scale_behind, double zero_behind) {
+    MessageBuilder builder;
+    builder.message.set_ir_version(8);
+    builder.message.mutable_opset_import(0)->set_version(17);
+    builder.Input("x", {1, 1, 4, 4});
+    Numbers(builder, "s", kFloat, {}, {0.5});
+    Numbers(builder, "z", kInt8, {}, {3});
+    Numbers(builder, "s2", kFloat, {}, {scale_behind});
+    Numbers(builder, "z2", kInt8, {}, {zero_behind});
+    builder.Op("QuantizeLinear", {"x", "s", "z"}, {"q"});
+    builder.Op("DequantizeLinear", {"q", "s", "z"}, {"d"});
+    if (op == "MaxPool") {
+      SetInts(builder.Op(op, {"d"}, {"m"}), "kernel_shape", {2, 2});
+    } else if (op == "Concat") {
+      SetInt(builder.Op(op, {"d", "d"}, {"m"}), "axis", 1);
+    } else {
+      builder.Op(op, {"d"}, {"m"});
+    }
+    builder.Op("QuantizeLinear", {"m", "s2", "z2"}, {"mq"});
+    builder.Op("DequantizeLinear", {"mq", "s2", "z2"}, {"y"});
+    builder.Output("y");
+    return OpTypes(Import(builder.message));
+  };
+  for (const std::string op : {"MaxPool", "Concat", "Flatten", "Transpose"}) {
+    EXPECT_THAT(ops(op, 0.5, 3), ElementsAre("QuantizeLinear", op, "DequantizeLinear"));
+    for (const auto& [scale, zero] : {std::pair(0.25, 3.0), std::pair(0.5, 2.0)}) {
+      EXPECT_THAT(ops(op, scale, zero),
+                  ElementsAre("QuantizeLinear", "DequantizeLinear", op, "QuantizeLinear", "DequantizeLinear"));
+    }
+  }
+  EXPECT_THAT(ops("Relu", 0.5, 3), ::testing::Contains("DequantizeLinear").Times(2)) << "it picks nothing";
+}
+
+TEST(OnnxQuantized, LeavesApartWhereAScaleIsComputed) {
+  for (const bool picks : {false, true}) {
+    Product product;
+    product.more = [](MessageBuilder& builder) {
+      builder.Input("free", {});
+      builder.Op("Abs", {"free"}, {"computed"});
+    };
+    product.between = [picks](MessageBuilder& builder, std::string& stored) {
+      if (picks) builder.Op("Transpose", {stored}, {"t"});
+      builder.Op("QuantizeLinear", {picks ? "t" : stored, "computed", "yz"}, {"q"});
+      builder.Op("DequantizeLinear", {"q", "computed", "yz"}, {"d"});
+      stored = "d";
+    };
+    EXPECT_THAT(product.Ops(), ::testing::Contains("MatMul")) << picks;
+  }
+}
+
+}  // namespace
+}  // namespace millrace
