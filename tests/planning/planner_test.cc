@@ -134,24 +134,5 @@ TEST(RandomisedList, BeginsWithHeftAndThenVaries) {
   EXPECT_FALSE(std::all_of(offers.begin(), offers.end(), [&](const Assignment& a) { return a == offers.front(); }));
 }
 
-TEST(DrawingHeuristics, OfferAsManyPlansAsTheyAreAskedFor) {
-  Random random(12);
-  const ComputationGraph graph = testing::RandomGraph(random, {.group_seconds = false});
-  const CostedGraph costed =
-      MakeCostedGraph(*MakeUnitCostModel(graph, testing::RandomMachine(random)), SingleOpGroups(graph));
-  int drawing = 0;
-  for (const std::string& name : HeuristicNames()) {
-    const std::unique_ptr<Planner> planner = MakeHeuristic(name);
-    if (!planner->traits().takes_samples) continue;
-    ++drawing;
-    for (const std::int64_t samples : {1, 2, 7}) {
-      Budget budget;
-      budget.samples = samples;
-      EXPECT_EQ(Offers(*planner, costed, budget, Random(3)).size(), static_cast<std::size_t>(samples)) << name;
-    }
-  }
-  EXPECT_GE(drawing, 2);
-}
-
 }  // namespace
 }  // namespace millrace

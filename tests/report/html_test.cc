@@ -176,6 +176,45 @@ TEST(ReportHtml, ShowsAnotherPlanMemoryAndACloserLookWhenAsked) {
   EXPECT_THAT(browsed.document, HasSubstr("data-seen=\"" + result.baselines[0].name + ",true,true\""));
 }
 
+TEST(ReportHtml, ShowsAnyTwoPlansBesideEachOther) {
+  const OptimizeResult result = SmallResult("first");
+  const Browsed browsed = Browse(ReportHtml(result), R"js(
+    const [first, second] = document.querySelectorAll("#view select");
+    for (const [select, value] of [[first, 1], [second, 0]]) {
+      select.value = value;
+      select.dispatchEvent(new Event("change"));
+    }
+    await new Promise((go) => setTimeout(go, 100));
+    return document.querySelectorAll(".gantt-plan").length;)js");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.document, HasSubstr("data-seen=\"2\""));
+}
+
+// What the pointer meets along the first row tells what is in view: less of it closer up, its end after steps aside, and
+// all of it again in the end.
+TEST(ReportHtml, LooksCloserAndAside) {
+  const Browsed browsed = Browse(ReportHtml(SmallResult("first")), R"js(
+    const seen = () => {
+      const area = document.querySelector(".area"), box = area.getBoundingClientRect(), titles = [];
+      for (let i = 1; i < 200; ++i) {
+        area.dispatchEvent(new PointerEvent("pointermove",
+          {clientX: box.left + i / 200 * box.width, clientY: box.top + 8, bubbles: true}));
+        if (area.title && titles[titles.length - 1] !== area.title) titles.push(area.title);
+      }
+      return titles;
+    };
+    const press = (label, times) => {
+      for (let i = 0; i < times; ++i) document.querySelector("button[aria-label='" + label + "']").click();
+      return seen();
+    };
+    await new Promise((go) => setTimeout(go, 100));
+    const whole = seen(), closer = press("zoom in", 3), end = press("later", 40), all = press("show everything", 1);
+    return [whole.length > 5, closer.length > 0 && closer.length < whole.length,
+            end[end.length - 1] === whole[whole.length - 1], all.join() === whole.join()].join();)js");
+  EXPECT_EQ(browsed.console, "");
+  EXPECT_THAT(browsed.document, HasSubstr("data-seen=\"true,true,true,true\""));
+}
+
 TEST(ReportHtml, IsReachedFromTheKeyboardAndHasANameForEveryControl) {
   const Browsed browsed = Browse(ReportHtml(SmallResult("first")), R"js(
     const controls = [...document.querySelectorAll("button, select, input, [tabindex='0']")];

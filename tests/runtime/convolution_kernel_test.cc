@@ -173,6 +173,14 @@ std::vector<int> NormalizationConstants(ModelMaker& maker, Random& random, std::
           maker.Constant(RandomTensor(random, {channels})), maker.Constant(RandomTensor(random, {channels}, 0.5, 2))};
 }
 
+TEST(ConvolutionKernel, RefusesMoreThanThreeSpatialDimensions) {
+  Random random(30);
+  ModelMaker maker;
+  const Shape shape = {1, 2, 3, 3, 3, 3};
+  maker.Node("Conv", {maker.Input(shape), maker.Constant(RandomTensor(random, {2, 2, 1, 1, 1, 1}))}, shape);
+  EXPECT_EQ(UnsupportedReason(maker.model(), 0), "Conv with 4 spatial dimensions");
+}
+
 TEST(FusedConvolution, FoldsNormalisationAndEndsInEveryActivation) {
   for (const char* activation :
        {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "Elu", "HardSwish", "HardSigmoid", "Selu", "Softplus"}) {

@@ -283,6 +283,25 @@ TEST(ResizeKernel, WeighsNeighboursOfATensorOfThreeAxes) {
 }
 
 // One row more above and two below; of five columns the first and the last go.
+TEST(GatherNdKernel, TakesASliceForEveryTupleOnAnyNumberOfWorkers) {
+  ModelMaker maker(18);
+  Random random(15);
+  const TensorData data = RandomTensor(random, {4, 3, 5});
+  const int input = maker.Input(data->shape()), indices = maker.Input({37, 2}, DataType::kInt64);
+  maker.Output(maker.Node("GatherND", {input, indices}, {37, 5}));
+  std::vector<std::int64_t> tuples;
+  std::vector<float> taken;
+  const std::vector<float> all = data->AsFloats();
+  for (int i = 0; i < 37; ++i) {
+    const std::size_t a = random.Below(4), b = random.Below(3);
+    tuples.push_back(static_cast<std::int64_t>(a));
+    tuples.push_back(static_cast<std::int64_t>(b));
+    for (std::size_t c = 0; c < 5; ++c) taken.push_back(all[(a * 3 + b) * 5 + c]);
+  }
+  ExpectNode(maker, {{input, data}, {indices, ConstantData::Int64s({37, 2}, tuples)}},
+             ConstantData::Floats({37, 5}, taken));
+}
+
 TEST(CenterCropPadKernel, KeepsTheMiddle) {
   ModelMaker maker(18);
   std::vector<float> x(20), y(21, 0);

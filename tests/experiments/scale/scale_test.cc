@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <regex>
+#include <string>
 
 #include "millrace/errors/errors.h"
 #include "millrace/experiments/scale/scale_plot.h"
@@ -94,6 +96,14 @@ TEST(ScalePlot, DrawsALineForEveryStageAndDegreeWithinThePicture) {
   EXPECT_EQ(lines, 4U);  // two degrees in two panels
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
+  const std::regex size("width=\"([0-9]+)\" height=\"([0-9]+)\" viewBox"),
+      text("<text x=\"([0-9.]+)\" y=\"([0-9.]+)\"");
+  std::smatch picture;
+  ASSERT_TRUE(std::regex_search(svg, picture, size));
+  for (auto at = std::sregex_iterator(svg.begin(), svg.end(), text); at != std::sregex_iterator(); ++at) {
+    EXPECT_LT(std::stod((*at)[1]), std::stod(picture[1])) << at->str();
+    EXPECT_LT(std::stod((*at)[2]), std::stod(picture[2])) << at->str();
+  }
 }
 
 TEST(ScalePlot, OfNothingIsAnEmptyPicture) {
