@@ -315,6 +315,24 @@ TEST(OnnxQuantized, MovesStoredNumbersWhereTheyMeanTheSame) {
   EXPECT_THAT(ops("Relu", 0.5, 3), ::testing::Contains("DequantizeLinear").Times(2)) << "it picks nothing";
 }
 
+// Numbers of a channel each would go with another channel behind.
+TEST(OnnxQuantized, LeavesOpsThatMoveElementsWhereEachChannelHasItsOwnScale) {
+  MessageBuilder builder;
+  builder.message.set_ir_version(8);
+  builder.message.mutable_opset_import(0)->set_version(17);
+  builder.Input("x", {2, 2});
+  Numbers(builder, "s", kFloat, {2}, {0.5, 0.25});
+  Numbers(builder, "z", kInt8, {2}, {0, 1});
+  builder.Op("QuantizeLinear", {"x", "s", "z"}, {"q"});
+  builder.Op("DequantizeLinear", {"q", "s", "z"}, {"d"});
+  builder.Op("Transpose", {"d"}, {"t"});
+  builder.Op("QuantizeLinear", {"t", "s", "z"}, {"tq"});
+  builder.Op("DequantizeLinear", {"tq", "s", "z"}, {"y"});
+  builder.Output("y");
+  EXPECT_THAT(OpTypes(Import(builder.message)),
+              ElementsAre("QuantizeLinear", "DequantizeLinear", "Transpose", "QuantizeLinear", "DequantizeLinear"));
+}
+
 TEST(OnnxQuantized, LeavesApartWhereAScaleIsComputed) {
   for (const bool picks : {false, true}) {
     Product product;

@@ -190,6 +190,31 @@ TEST(ReportHtml, ShowsAnyTwoPlansBesideEachOther) {
   EXPECT_THAT(browsed.document, HasSubstr("data-seen=\"2\""));
 }
 
+// The most a memory holds reaches the top of its strip.
+TEST(ReportHtml, DrawsMemoryAsHighAsItsStrip) {
+  const Browsed browsed = Browse(ReportHtml(SmallResult("first")), R"js(
+    [...document.querySelectorAll("#view input")].pop().click();
+    await new Promise((go) => setTimeout(go, 100));
+    const canvas = document.querySelector("canvas"), strip = 40, bottom = canvas.height - 22;
+    const wanted = getComputedStyle(document.documentElement).getPropertyValue("--memory").trim();
+    const part = (at) => parseInt(wanted.slice(at, at + 2), 16);
+    const pixels = canvas.getContext("2d").getImageData(0, bottom - strip, canvas.width, strip).data;
+    let rows = 0;
+    for (let y = 0; y < strip; ++y) {
+      let found = false;
+      for (let x = 0; x < canvas.width && !found; ++x) {
+        const at = 4 * (y * canvas.width + x);
+        found = [1, 3, 5].every((colour, i) => pixels[at + i] === part(colour));
+      }
+      rows += found;
+    }
+    return [rows, wanted].join();)js");
+  EXPECT_EQ(browsed.console, "");
+  const std::size_t at = browsed.document.find("data-seen=\"");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_GE(std::atoi(browsed.document.c_str() + at + 11), 30);
+}
+
 // What the pointer meets along the first row tells what is in view: less of it closer up, its end after steps aside, and
 // all of it again in the end.
 TEST(ReportHtml, LooksCloserAndAside) {

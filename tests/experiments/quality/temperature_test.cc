@@ -48,10 +48,8 @@ TEST(TemperatureTables, AreMeansOverGraphs) {
   const std::vector<Table> one = TablesOf(options);
   options.graphs = 3;
   const std::vector<Table> three = TablesOf(options);
-  int differ = 0;
-  for (std::size_t table = 0; table < one.size(); ++table)
-    differ += one[table].rows[0][2].text != three[table].rows[0][2].text ? 1 : 0;
-  EXPECT_GT(differ, 0) << "more graphs, another mean";
+  // The first graph of the first setting is the same one, drawn for alike.
+  EXPECT_NE(one[0].rows[0][2].numbers, three[0].rows[0][2].numbers);
 }
 
 }  // namespace
