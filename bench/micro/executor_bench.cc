@@ -44,7 +44,7 @@ Program EmptySteps(int steps, int workers, bool gang, int phases) {
     std::vector<Wait> own;
     for (std::size_t share = 0; share < made.workers.size(); ++share) {
       std::vector<Instruction>& chain = program.instructions[static_cast<std::size_t>(made.workers[share])];
-      chain.push_back({step, static_cast<int>(share), before});
+      chain.push_back({step, static_cast<int>(share), before, {}});
       own.push_back({made.workers[share], static_cast<std::uint32_t>(chain.size())});
     }
     before = own;

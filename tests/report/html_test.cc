@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/machine/preset.h"
