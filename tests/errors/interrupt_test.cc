@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -114,6 +115,22 @@ TEST(TemporaryFile, GoesWithItsObjectUnlessItIsKept) {
   EXPECT_TRUE(std::filesystem::exists(path));
   { const TemporaryFile temporary(path); }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// An interrupt knows of a few dozen at most; the objects know of their own.
+TEST(TemporaryFile, GoesWithItsObjectHoweverManyThereAre) {
+  const std::string folder = std::filesystem::temp_directory_path() / ("millrace_many_" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  {
+    std::deque<TemporaryFile> files;
+    for (int i = 0; i < 200; ++i) {
+      const std::string path = folder + "/" + std::to_string(i);
+      std::ofstream(path) << "x";
+      files.emplace_back(path);
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
