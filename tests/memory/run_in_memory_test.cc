@@ -20,6 +20,7 @@
 #include "millrace/workloads/random_graph.h"
 #include "tests/reference/heuristic_names.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/rounds.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
@@ -103,7 +104,7 @@ TEST(RunPlannerInMemory, ReturnsOnlyWhatFits) {
   Random random(1);
   int found = 0;
   int missed = 0;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < testing::Rounds(150); ++i) {
     testing::RandomProblemOptions options;
     options.memory = true;
     const ComputationGraph graph = testing::RandomGraph(random, options);
@@ -126,7 +127,7 @@ TEST(RunPlannerInMemory, ReturnsOnlyWhatFits) {
       }
     }
   }
-  EXPECT_GT(found, 500);
+  EXPECT_GT(found, testing::Rounds(500));
   EXPECT_GT(missed, 0);
 }
 

@@ -19,6 +19,7 @@
 #include "millrace/workloads/random_graph.h"
 #include "tests/optimize/no_progress.h"
 #include "tests/optimize/shipped_planners.h"
+#include "tests/reference/rounds.h"
 #include "tests/workloads/small_models.h"
 
 // The promise of the whole: nobody does better with one of its methods, nor with a plan that lies at hand.
@@ -31,17 +32,8 @@ constexpr std::int64_t kSamples = 12;
 constexpr std::int64_t kIterations = 2000;
 constexpr std::uint64_t kSeed = 3;
 
-// Sanitizers make all of it twenty times as long and look at the same code in the first graphs.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MILLRACE_SANITIZED
-#endif
-#endif
-#ifdef MILLRACE_SANITIZED
-constexpr std::uint64_t kGraphsOfAFamily = 1;
-#else
-constexpr std::uint64_t kGraphsOfAFamily = 12;
-#endif
+// Plans of every method, all the way: under sanitizers one graph of each family has to do.
+constexpr std::uint64_t kGraphsOfAFamily = testing::kSanitized ? 1 : 12;
 
 struct Case {
   std::string name;

@@ -21,6 +21,7 @@
 #include "tests/optimize/no_progress.h"
 #include "tests/optimize/shipped_planners.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/rounds.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
@@ -38,7 +39,7 @@ Pool PoolFor(const ComputationGraph& graph, const Machine& machine, std::int64_t
 
 TEST(Pool, HoldsOnlyValidPlansPricedAsTheSlowSimulatorPricesThem) {
   Random random(1);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < testing::Rounds(60); ++round) {
     testing::RandomProblemOptions problem;
     problem.memory = round % 3 == 0;
     const ComputationGraph graph = testing::RandomGraph(random, problem);
@@ -97,7 +98,7 @@ TEST(Pool, AsksWhetherItHasEnoughAfterEveryMethodThatFoundAFasterPlan) {
 
 TEST(SelectDiverse, TakesTheBestByProxyFirstAndNoPlanTwice) {
   Random random(3);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < testing::Rounds(40); ++round) {
     const ComputationGraph graph = testing::RandomGraph(random);
     const Machine machine = testing::RandomMachine(random);
     const Pool pool = PoolFor(graph, machine, 100);

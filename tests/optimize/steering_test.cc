@@ -17,6 +17,7 @@
 #include "tests/optimize/no_progress.h"
 #include "tests/optimize/shipped_planners.h"
 #include "tests/reference/random_steering.h"
+#include "tests/reference/rounds.h"
 
 // The whole run, where a user has settled something.
 namespace millrace {
@@ -90,8 +91,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, SteeredOptimize,
 
 TEST(SteeredPlanners, KeepToItWhereMemoryIsShortAndPlansAreRepaired) {
   int found = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Random random(900 + seed);
+  for (int seed = 0; seed < testing::Rounds(60); ++seed) {
+    Random random(900 + static_cast<std::uint64_t>(seed));
     const SteeredProblem problem(random, {.memory = true});
     const CostedGraph costed = MakeCostedGraph(*problem.model, UnfusedGroups(*problem.model));
     for (const std::string& name : ShippedPlanners().PoolNames()) {
@@ -108,7 +109,7 @@ TEST(SteeredPlanners, KeepToItWhereMemoryIsShortAndPlansAreRepaired) {
       }
     }
   }
-  EXPECT_GT(found, 500);
+  EXPECT_GT(found, testing::Rounds(500));
 }
 
 TEST(SteeredRun, KeepsAWholePlanAndChoosesTheOrderAlone) {
