@@ -272,7 +272,6 @@ TEST(OnnxRead, NamesTheNewestOpsetWhereAModelHasANewerOne) {
               ::testing::StartsWith("opset 23 is newer than Millrace reads (1 .. 22); export the model with opset 22"));
 }
 
-// What exporters of opset 18 write for a normalisation over the axis before last, its number computed.
 // A Pad over all axes is the one of opset 17.
 TEST(OnnxNewer, LeavesToLibonnxWhatAnOlderFormDoesAsItIs) {
   Node pad;
@@ -284,6 +283,7 @@ TEST(OnnxNewer, LeavesToLibonnxWhatAnOlderFormDoesAsItIs) {
   EXPECT_FALSE(IsUnseen(pad, 17));
 }
 
+// What exporters of opset 18 write for a normalisation over the axis before last, its number computed.
 TEST(OnnxRead, TakesAxesThatAreComputedFromConstants) {
   MessageBuilder builder;
   builder.message.set_ir_version(8);

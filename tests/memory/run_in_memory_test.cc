@@ -20,7 +20,7 @@
 #include "millrace/workloads/random_graph.h"
 #include "tests/reference/heuristic_names.h"
 #include "tests/reference/random_problem.h"
-#include "tests/reference/rounds.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {

@@ -19,7 +19,7 @@
 #include "millrace/workloads/random_graph.h"
 #include "tests/optimize/no_progress.h"
 #include "tests/optimize/shipped_planners.h"
-#include "tests/reference/rounds.h"
+#include "tests/reference/sanitized.h"
 #include "tests/workloads/small_models.h"
 
 // The promise of the whole: nobody does better with one of its methods, nor with a plan that lies at hand.
@@ -32,7 +32,7 @@ constexpr std::int64_t kSamples = 12;
 constexpr std::int64_t kIterations = 2000;
 constexpr std::uint64_t kSeed = 3;
 
-// Plans of every method, all the way: under sanitizers one graph of each family has to do.
+// Each graph is planned by every method. Under sanitizers one graph of a family has to do.
 constexpr std::uint64_t kGraphsOfAFamily = testing::kSanitized ? 1 : 12;
 
 struct Case {

@@ -21,7 +21,7 @@
 #include "tests/optimize/no_progress.h"
 #include "tests/optimize/shipped_planners.h"
 #include "tests/reference/random_problem.h"
-#include "tests/reference/rounds.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {

@@ -17,7 +17,7 @@
 #include "tests/optimize/no_progress.h"
 #include "tests/optimize/shipped_planners.h"
 #include "tests/reference/random_steering.h"
-#include "tests/reference/rounds.h"
+#include "tests/reference/sanitized.h"
 
 // The whole run, where a user has settled something.
 namespace millrace {

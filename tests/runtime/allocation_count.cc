@@ -5,13 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MILLRACE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define MILLRACE_SANITIZED 1
-#endif
-#endif
+#include "tests/reference/sanitized.h"
 
 #if defined(MILLRACE_SANITIZED)
 

@@ -243,7 +243,7 @@ TEST(LightKernels, ReductionsGoOverAnyAxes) {
   }
 }
 
-// Blocks go on as blocks, with constants of any shape; what comes plain beside them makes all plain.
+// Blocks go on as blocks, with constants of any shape. A smaller tensor that comes plain beside them makes all plain.
 TEST(LightKernels, OfElementsKeepTheLayoutTheirInputsComeIn) {
   Random random(14);
   ModelMaker maker;

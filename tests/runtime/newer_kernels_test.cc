@@ -282,7 +282,6 @@ TEST(ResizeKernel, WeighsNeighboursOfATensorOfThreeAxes) {
   ExpectNode(maker, {{input, x}}, ConstantData::Floats({1, 2, 4}, {1, 1.5f, 2.5f, 3, -2, 0, 4, 6}));
 }
 
-// One row more above and two below; of five columns the first and the last go.
 TEST(GatherNdKernel, TakesASliceForEveryTupleOnAnyNumberOfWorkers) {
   ModelMaker maker(18);
   Random random(15);
@@ -302,6 +301,7 @@ TEST(GatherNdKernel, TakesASliceForEveryTupleOnAnyNumberOfWorkers) {
              ConstantData::Floats({37, 5}, taken));
 }
 
+// One row more above and two below; of five columns the first and the last go.
 TEST(CenterCropPadKernel, KeepsTheMiddle) {
   ModelMaker maker(18);
   std::vector<float> x(20), y(21, 0);

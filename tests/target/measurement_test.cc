@@ -233,7 +233,7 @@ TEST(ProcessorTimes, AreUnknownWhereAProcessorIsMissingOrTheTextIsOdd) {
   EXPECT_FALSE(ParseProcessorTimes("cpu  1\ncpu0 1 2 x\n", {0}, 100).has_value());
 }
 
-// What the system says that the processor has done so far; nothing where it does not tell.
+// What the system says that the processor has done so far; 0 where it does not tell.
 double BusySeconds(int cpu) {
   std::ifstream file("/proc/stat");
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
