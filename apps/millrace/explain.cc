@@ -18,6 +18,7 @@
 #include "millrace/report/account.h"
 #include "millrace/report/explanation.h"
 #include "millrace/report/readable.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/proven_bound.h"
 #include "millrace/verb.h"
 
@@ -64,7 +65,7 @@ Explained ExplainPlan(const ComputationGraph& graph, PlanRecord record) {
   CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, record.machine, record.proxy), record.plan.groups);
   Assignment assignment{record.plan.placement, record.plan.sequence};
   PlanExplanation explanation = millrace::Explain(costed, assignment);
-  const double bound = ProvenBound(costed);
+  const double bound = ProvenBoundFor(costed, FitsInMemory(costed, assignment));
   return {graph, std::move(record), std::move(costed), std::move(assignment), std::move(explanation), bound};
 }
 

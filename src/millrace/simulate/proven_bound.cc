@@ -8,6 +8,7 @@
 #include "millrace/simulate/energy_bound.h"
 #include "millrace/simulate/narrowed.h"
 #include "millrace/simulate/path_bounds.h"
+#include "millrace/simulate/priced_bound.h"
 #include "millrace/simulate/time_step.h"
 #include "millrace/simulate/work_bound.h"
 
@@ -37,7 +38,7 @@ double NarrowingBound(const CostedGraph& costed, double known) {
 
 double LinearProvenBound(const CostedGraph& costed) {
   const PathBounds paths = MakePathBounds(costed);
-  double bound = std::max({LowerBound(costed), paths.longest, MakeWorkBound(costed).seconds});
+  double bound = std::max({LowerBound(costed), paths.longest, MakeWorkBound(costed).seconds, PricedBound(costed)});
   const double step = TimeStep(costed);
   bound = EnergyBound(costed, paths, RoundUpToStep(bound, step));
   return RoundUpToStep(NarrowingBound(costed, bound), step);
@@ -50,6 +51,13 @@ double ProvenBound(const CostedGraph& costed) {
   CostedGraph any = costed;
   any.topology = std::move(topology);
   return LinearProvenBound(any);
+}
+
+double ProvenBoundFor(const CostedGraph& costed, bool fits) {
+  if (fits) return ProvenBound(costed);
+  CostedGraph unlimited = costed;
+  unlimited.limited_memory = false;
+  return ProvenBound(unlimited);
 }
 
 }  // namespace millrace

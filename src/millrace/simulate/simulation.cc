@@ -20,7 +20,7 @@ Simulation Simulate(const ComputationGraph& graph, const PlanRecord& record) {
     simulation.peak_memory.push_back(peaks[static_cast<std::size_t>(memory)]);
   simulation.feasible = Fits(costed, peaks);
   simulation.lower_bound = LowerBound(costed);
-  simulation.proven_bound = ProvenBound(costed);
+  simulation.proven_bound = ProvenBoundFor(costed, simulation.feasible);
   simulation.fragility = Fragility(costed, assignment);
   return simulation;
 }

@@ -16,7 +16,7 @@ struct Simulation {
   std::vector<double> peak_memory;  // by device: of the memory it has, which others may share
   bool feasible = true;             // every memory's peak fits
   double lower_bound = 0;           // bounds.h, for the plan's groups
-  double proven_bound = 0;          // proven_bound.h, likewise
+  double proven_bound = 0;          // what proven_bound.h holds it against
   double fragility = 1;             // greedy.h
 };
 
