@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
@@ -72,6 +76,48 @@ TEST(OneMethod, RefusesLimitsThatTheMethodDoesNotLookAt) {
   EXPECT_THAT(complaint({.samples = 3}), HasSubstr("heft takes no samples"));
   EXPECT_THAT(complaint({.iterations = 3}), HasSubstr("heft takes no iterations"));
   EXPECT_EQ(complaint({.time_limit = 3}), "");
+}
+
+// A fast device that has room for some of the weights alone, and a slow one that has room for all.
+Machine FastAndRoomy(double bytes) {
+  Machine machine;
+  machine.devices = {{"roomy", "cpu", {0}, 1e9, 1e9, std::nullopt, 0}, {"fast", "npu", {1}, 1e10, 1e9, bytes, 0}};
+  machine.default_link = DefaultLink{1e-5, 1e9};
+  return machine;
+}
+
+TEST(OneMethod, SearchesAreNoSlowerThanListSchedulersWhereMemoryIsShort) {
+  int pressed = 0, faster = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    Random random(seed);
+    GraphData data;
+    for (int op = 0; op < 40; ++op) {
+      Op one;
+      one.name = "op" + std::to_string(op);
+      one.type = "MatMul";
+      one.weight_bytes = random.Uniform(0.0, 2e6);
+      one.flops = one.weight_bytes * random.Uniform(1.0, 50.0);
+      data.ops.push_back(one);
+      if (op == 0) continue;
+      const int from = std::max(0, op - 1 - static_cast<int>(random.Uniform(0.0, 3.0)));
+      data.tensors.push_back({"t" + std::to_string(op), from, {op}, random.Uniform(1e4, 2e6), false});
+    }
+    const ComputationGraph graph(std::move(data));
+    const Machine machine = FastAndRoomy(seed % 3 == 0 ? 1e9 : 1e7);
+    const double heft = Planned(graph, machine, "heft", {}).record.proxy_seconds;
+    pressed += heft > Planned(graph, FastAndRoomy(1e9), "heft", {}).record.proxy_seconds ? 1 : 0;
+    for (const std::string method : {"anneal", "brkga", "gflownet+search", "exact"}) {
+      OneMethodOptions options;
+      options.iterations = 500;
+      const OneMethodResult result = Planned(graph, machine, method, options);
+      EXPECT_LE(result.record.proxy_seconds, heft) << method << ' ' << seed;
+      EXPECT_TRUE(Simulate(graph, result.record).feasible);
+      EXPECT_LE(result.proven_bound, result.record.proxy_seconds * (1 + 1e-9));
+      faster += result.record.proxy_seconds < heft ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(pressed, 8);
+  EXPECT_GT(faster, 20);
 }
 
 TEST(OneMethod, FailsWhereNothingFitsInMemory) {

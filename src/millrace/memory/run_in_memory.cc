@@ -4,13 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "millrace/errors/interrupt.h"
+#include "millrace/heuristics/heuristics.h"
+#include "millrace/heuristics/start.h"
 #include "millrace/memory/memory_saving.h"
 #include "millrace/memory/repair.h"
 #include "millrace/planning/deadline.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
@@ -73,14 +77,35 @@ class Tries {
     BestOf best = RunPlannerShown(planner, problem_.WithGroups(shown), problem_, budget, random_, most_);
     all_.offered += best.offered;
     all_.overfull += best.overfull;
-    for (const RatedAssignment& rated : best.kept) {
+    Keep(best.kept);
+    return best;
+  }
+
+  // Half the iterations from this start, or from the planner's own.
+  void Search(const Planner& planner, const Assignment* start, double share) {
+    Budget budget = budget_;
+    if (budget_.seconds) budget.seconds = deadline_.Left() * share;
+    if (budget_.iterations) budget.iterations = *budget_.iterations / 2;
+    const PlanningProblem problem = start == nullptr ? problem_.WithoutStart() : problem_.WithStart(*start);
+    BestOf best = RunPlanner(planner, problem, budget, random_, most_);
+    all_.offered += best.offered;
+    all_.overfull += best.overfull;
+    Keep(best.kept);
+  }
+
+  void Keep(const std::vector<RatedAssignment>& plans) {
+    for (const RatedAssignment& rated : plans) {
       const auto same = [&rated](const RatedAssignment& other) { return other.assignment == rated.assignment; };
       if (std::none_of(all_.kept.begin(), all_.kept.end(), same)) all_.kept.push_back(rated);
     }
     std::stable_sort(all_.kept.begin(), all_.kept.end(),
                      [](const RatedAssignment& a, const RatedAssignment& b) { return a.makespan < b.makespan; });
     if (all_.kept.size() > most_) all_.kept.resize(most_);
-    return best;
+  }
+
+  // A search answers at least what it could have begun with.
+  void KeepIfFaster(RatedAssignment plan) {
+    if (!found() || plan.makespan < all_.kept.front().makespan) Keep({std::move(plan)});
   }
 
   // Lowers what the planner sees: first each overfull memory by as much as the nearest offer overflowed it, then all
@@ -137,6 +162,50 @@ int MostTries(const CostedGraph& costed, double offers, double most_visits, doub
   return static_cast<int>(std::clamp(most_visits / visits, least, static_cast<double>(kMostTries)));
 }
 
+// What a list scheduler makes where nobody looks at memory, if that fits.
+std::optional<RatedAssignment> CarelessPlan(const CostedGraph& costed, const CostedGraph& free, Random random) {
+  BestOf best = RunPlannerShown(*MakeHeuristic("heft"), free, costed, {}, random, 1);
+  if (best.kept.empty()) return std::nullopt;
+  return std::move(best.kept.front());
+}
+
+// Where a search begins: the fastest plan of list schedulers that fits. Nothing where the first finds none.
+std::optional<RatedAssignment> StartInMemory(const PlanningProblem& problem, std::optional<double> seconds,
+                                             const Random& random) {
+  const Deadline deadline(seconds);
+  std::optional<RatedAssignment> start;
+  for (const std::string& name : StartHeuristicNames()) {
+    Random stream = random;
+    Budget budget;
+    if (seconds) budget.seconds = deadline.Left();
+    std::optional<BestOf> best = RunPlannerInMemory(*MakeHeuristic(name), problem, budget, stream, 1);
+    if (best && (!start || best->kept.front().makespan < start->makespan)) start = std::move(best->kept.front());
+    if (!start || deadline.Left() <= 0) break;
+  }
+  return start;
+}
+
+// Two searches under real capacities, one from there and one from where the planner begins itself: the first is the faster
+// plan, but what the planner sees as its start leads elsewhere. Nothing where no start fits.
+std::optional<BestOf> SearchInMemory(const Planner& planner, const PlanningProblem& problem, const Budget& budget,
+                                     Random& random, std::size_t most) {
+  constexpr double kStartShare = 0.1;
+  std::optional<RatedAssignment> start;
+  Tries tries(problem, budget, random, most);
+  if (problem.start() == nullptr) {
+    start =
+        StartInMemory(problem, budget.seconds ? std::optional(kStartShare * *budget.seconds) : std::nullopt, random);
+  } else if (FitsInMemory(problem.costed(), *problem.start())) {
+    start = RatedAssignment{*problem.start(), MakeTimeline(problem.costed(), *problem.start()).makespan};
+  }
+  if (!start) return std::nullopt;
+  tries.Search(planner, &start->assignment, 0.5);
+  tries.Search(planner, nullptr, 1.0);
+  if (problem.start() == nullptr) tries.KeepIfFaster(std::move(*start));
+  if (!tries.found()) return std::nullopt;
+  return std::move(tries.all());
+}
+
 }  // namespace
 
 std::optional<BestOf> RunPlannerInMemory(const Planner& planner, const PlanningProblem& problem, const Budget& budget,
@@ -147,8 +216,16 @@ std::optional<BestOf> RunPlannerInMemory(const Planner& planner, const PlanningP
     return best;
   }
   const CostedGraph& costed = problem.costed();
+  const CostedGraph unlimited = WithoutLimits(costed);
+  std::optional<RatedAssignment> careless;
+  if (planner.traits().takes_iterations && most > 0) {
+    careless = CarelessPlan(costed, unlimited, random);
+    if (!careless) {
+      if (std::optional<BestOf> best = SearchInMemory(planner, problem, budget, random, most)) return best;
+    }
+  }
   Tries tries(problem, budget, random, most);
-  const BestOf free = tries.Try(planner, WithoutLimits(costed), 0.4);
+  const BestOf free = tries.Try(planner, unlimited, 0.4);
   if (free.offered == 0 || most == 0) return std::nullopt;
   const bool settled = tries.found() && free.overfull == 0 && !budget.seconds;
   if (!settled && !tries.OutOfTime()) {
@@ -176,6 +253,7 @@ std::optional<BestOf> RunPlannerInMemory(const Planner& planner, const PlanningP
       if (!tries.found()) tries.Repair(sparing);
     }
   }
+  if (careless && problem.start() == nullptr) tries.KeepIfFaster(*std::move(careless));
   if (!tries.found()) return std::nullopt;
   return std::move(tries.all());
 }

@@ -18,6 +18,10 @@ namespace millrace {
 // (memory_saving.h), and to repair those. What is kept, the best of all tries, always fits the real capacities. Nothing
 // if all fail; a plan may still exist.
 //
+// A search is not shown unlimited memory where the plain plan of a list scheduler overflows: it gets the real
+// capacities at once, half its budget from the fastest plan that list schedulers find in memory (or from the problem's
+// start), half from its own start. It never answers a slower plan than it could have begun with.
+//
 // A little more memory may still end in a somewhat worse plan: where all that a planner offers fits, that is its
 // answer, and a last resort may do better than the planner.
 //

@@ -35,6 +35,12 @@ class PlanningProblem {
     return other;
   }
 
+  PlanningProblem WithoutStart() const {
+    PlanningProblem other(*this);
+    other.start_ = nullptr;
+    return other;
+  }
+
   const Assignment* start() const { return start_; }  // null: none is known
 
   bool fusion_open() const { return costed_ == nullptr; }
