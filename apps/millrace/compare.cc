@@ -126,7 +126,7 @@ void PrintAsText(const Comparison& comparison, std::size_t top) {
   if (a == b) {
     Print("both plans take {} by the {} proxy\n\n", ReadableSeconds(a), NameOf(comparison.a.record.proxy));
   } else {
-    Print("the {} plan is {} % faster by the {} proxy\n\n", b < a ? "second" : "first",
+    Print("the {} plan takes {} % less time by the {} proxy\n\n", b < a ? "second" : "first",
           ReadableNumber(100 * (1 - std::min(a, b) / std::max(a, b)), 2), NameOf(comparison.a.record.proxy));
   }
   PrintTable(comparison);

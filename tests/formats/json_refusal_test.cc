@@ -51,7 +51,7 @@ TEST(GraphJson, NamesTheMemberThatIsWrong) {
   const std::vector<Case> cases = {
       {"\"millrace.graph\"", "\"millrace.machine\"", "format: is 'millrace.machine'"},
       {"\"millrace.graph\"", "7", "format: must be a string, not a number"},
-      {"\"format\":\"millrace.graph\",", "", "format: is missing"},
+      {"\"format\":\"millrace.graph\",", "", "format: is missing; 'millrace.graph' is wanted here"},
       {"\"version\":1", "\"version\":2", "version: is 2"},
       {"\"version\":1", "\"version\":\"1\"", "version: must be a whole number"},
       {"\"version\":1", "\"version\":-1", "version: must be a whole number"},

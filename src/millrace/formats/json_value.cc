@@ -200,7 +200,9 @@ JsonKind KindOfJson(std::string_view text) {
 }
 
 void CheckFormat(const JsonPlace& root, std::string_view format) {
-  const JsonPlace stated = root.Member("format");
+  const auto found = root.Optional("format");
+  if (!found) root.Refuse("format: is missing; '" + std::string(format) + "' is wanted here");
+  const JsonPlace& stated = *found;
   if (stated.Text() != format)
     stated.Refuse("is '" + Shown(stated.Text()) + "'; '" + std::string(format) + "' is wanted here");
   const JsonPlace version = root.Member("version");
