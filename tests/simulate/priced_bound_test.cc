@@ -49,6 +49,7 @@ TEST(PricedBound, KnowsHowMuchOfAChainTheFastDeviceHasNoRoomFor) {
 TEST(PricedBound, KnowsHowMuchWorkTheFastDeviceHasNoRoomFor) {
   // The slow one is the last to end: 8 of 10 ops side by side lie there.
   EXPECT_NEAR(PricedBound(FastAndSlow(10, false, 1, 5, 20.0)), 8 * 5, 0.05);
+  EXPECT_NEAR(PricedBound(FastAndSlow(60, false, 1, 40, 200.0)), 40 * 40, 10);
 }
 
 TEST(PricedBound, SaysNothingWhereAllWeightsFitAnywhereOrSomeNowhere) {

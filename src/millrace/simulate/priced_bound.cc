@@ -8,10 +8,12 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "millrace/graph/index.h"
+#include "millrace/simulate/bounds.h"
 
 namespace millrace {
 namespace {
@@ -192,45 +194,54 @@ void MakeWeights(std::vector<double>& weights) {
 // Steps uphill, as long as the hoped-for bound is far, along the sum of the slopes met so far, old ones counting less.
 class Ascent {
  public:
-  explicit Ascent(const Groups& groups, const Topology& topology) : groups_(groups) {
-    prices_.weights.assign(kPath + 1 + Index(topology.num_units), 0.0);
-    prices_.weights[kPath] = 1;
-    prices_.memories.assign(Index(topology.num_memories), 0.0);
-    best_prices_ = prices_;
+  // `known`: a bound that holds already, which says how large steps may be.
+  Ascent(const Groups& groups, std::vector<double> weights, std::size_t memories, double known)
+      : groups_(&groups),
+        known_(known),
+        prices_{std::move(weights), std::vector<double>(memories, 0.0)},
+        best_prices_(prices_) {
     Forget();
   }
 
   double best() const { return best_; }
 
-  void Step() {
-    const Answer answer = groups_.AnswerTo(prices_);
-    constexpr double kGain = 1e-2;
-    waited_ = answer.bound > best_ * (1 + kGain * hope_) ? 0 : waited_ + 1;
-    if (answer.bound > best_) {
-      best_ = answer.bound;
-      best_prices_ = prices_;
-    }
-    if (!(best_ > 0)) return;
-    constexpr int kPatience = 3;
-    if (waited_ == kPatience) {
-      HopeForLess();
-      return;
-    }
-    // Prices of memory in shares of the bound per share of all bytes, so that their slopes are seconds, too.
-    const double unit = groups_.AllBytes() > 0 ? best_ / groups_.AllBytes() : 0;
-    const double square = Slope(answer, unit);
-    if (!(square > 0)) return;
-    const double step = (best_ * (1 + hope_) - answer.bound) / square;
-    for (std::size_t i = 0; i < prices_.weights.size(); ++i) prices_.weights[i] += step * along_.weights[i];
-    MakeWeights(prices_.weights);
-    for (std::size_t i = 0; i < prices_.memories.size(); ++i)
-      prices_.memories[i] = std::max(0.0, prices_.memories[i] + step * along_.memories[i] * unit);
+  // Prices of memories alone, or weights as well.
+  void Climb(std::int64_t rounds, bool weights) {
+    hope_ = 1;
+    for (std::int64_t round = 0; round < rounds; ++round) Step(weights);
+    prices_ = best_prices_;
+    Forget();
   }
 
  private:
   void Forget() {
     along_.weights.assign(prices_.weights.size(), 0.0);
     along_.memories.assign(prices_.memories.size(), 0.0);
+  }
+
+  void Step(bool weights) {
+    const Answer answer = groups_->AnswerTo(prices_);
+    const double known = std::max(known_, best_);
+    constexpr double kGain = 1e-2;
+    waited_ = answer.bound > best_ + kGain * hope_ * known ? 0 : waited_ + 1;
+    if (answer.bound > best_) {
+      best_ = answer.bound;
+      best_prices_ = prices_;
+    }
+    constexpr int kPatience = 3;
+    if (waited_ == kPatience) {
+      HopeForLess();
+      return;
+    }
+    // Prices of memory in shares of the bound per share of all bytes, so that their slopes are seconds, too.
+    const double unit = std::max(known, best_) / groups_->AllBytes();
+    const double square = Slope(answer, unit, weights);
+    if (!(square > 0)) return;
+    const double step = (std::max(known, best_) * (1 + hope_) - answer.bound) / square;
+    for (std::size_t i = 0; i < prices_.weights.size(); ++i) prices_.weights[i] += step * along_.weights[i];
+    if (weights) MakeWeights(prices_.weights);
+    for (std::size_t i = 0; i < prices_.memories.size(); ++i)
+      prices_.memories[i] = std::max(0.0, prices_.memories[i] + step * along_.memories[i] * unit);
   }
 
   void HopeForLess() {
@@ -244,16 +255,16 @@ class Ascent {
   }
 
   // Seconds, but for the constant that all weights may lose together. Returns the square of its length.
-  double Slope(const Answer& answer, double unit) {
+  double Slope(const Answer& answer, double unit, bool weights) {
     constexpr double kOld = 0.7;
     double mean = 0, square = 0;
     for (const double seconds : answer.seconds) mean += seconds / static_cast<double>(answer.seconds.size());
-    for (std::size_t i = 0; i < answer.seconds.size(); ++i) {
+    for (std::size_t i = 0; weights && i < answer.seconds.size(); ++i) {
       along_.weights[i] = kOld * along_.weights[i] + answer.seconds[i] - mean;
       square += along_.weights[i] * along_.weights[i];
     }
     for (std::size_t memory = 0; memory < answer.bytes.size(); ++memory) {
-      const double excess = groups_.Excess(memory, answer) * unit;
+      const double excess = groups_->Excess(memory, answer) * unit;
       along_.memories[memory] =
           kOld * along_.memories[memory] + (excess > 0 || prices_.memories[memory] > 0 ? excess : 0);
       square += along_.memories[memory] * along_.memories[memory];
@@ -261,12 +272,48 @@ class Ascent {
     return square;
   }
 
-  const Groups& groups_;
+  const Groups* groups_;
+  double known_;
   Prices prices_, best_prices_, along_;
-  double best_ = 0;
+  double best_ = -kOpen;
   double hope_ = 1;  // the largest bound is thought to be this share above the best
   int waited_ = 0;
 };
+
+bool Alike(const CostedGraph& costed, int a, int b) {
+  const std::vector<std::int32_t>& memory_of = costed.topology.memory_of;
+  const std::vector<double>& capacity = costed.topology.memory_bytes;
+  if (costed.topology.UnitsOf(a) != costed.topology.UnitsOf(b) ||
+      capacity[Index(memory_of[Index(a)])] != capacity[Index(memory_of[Index(b)])])
+    return false;
+  for (int group = 0; group < costed.num_groups; ++group) {
+    if (costed.Seconds(group, a) != costed.Seconds(group, b)) return false;
+  }
+  return true;
+}
+
+// Where the ascent may begin: the path, and the units of each kind of device. From elsewhere the way to the best is a ridge:
+// prices of memory must rise while the weight of a fast device falls.
+std::vector<std::vector<double>> FirstWeights(const CostedGraph& costed) {
+  constexpr std::size_t kMost = 8;
+  const std::vector<double> none(kPath + 1 + Index(costed.topology.num_units), 0.0);
+  std::vector<std::vector<double>> all(1, none);
+  all[0][kPath] = 1;
+  std::vector<int> kinds;
+  for (int device = 0; device < costed.num_devices && all.size() < kMost; ++device) {
+    if (std::any_of(kinds.begin(), kinds.end(), [&](int kind) { return Alike(costed, kind, device); })) continue;
+    kinds.push_back(device);
+    std::vector<double> weights = none;
+    for (int other = device; other < costed.num_devices; ++other) {
+      if (!Alike(costed, device, other)) continue;
+      for (const std::int32_t unit : costed.topology.UnitsAt(other)) weights[kPath + 1 + Index(unit)] = 1;
+    }
+    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (double& weight : weights) weight /= sum;
+    all.push_back(std::move(weights));
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -276,10 +323,17 @@ double PricedBound(const CostedGraph& costed) {
   if (costed.num_groups == 0 || !costed.limited_memory) return 0;
   const Groups groups(costed);
   if (groups.AllFitAnywhere() || groups.Impossible()) return 0;
-  Ascent ascent(groups, costed.topology);
+  const double known = LowerBound(costed);
   const std::int64_t rounds = std::min(kMostRounds, kMostLooks / static_cast<std::int64_t>(costed.seconds.size()));
-  for (std::int64_t round = 0; round < rounds; ++round) ascent.Step();
-  return ascent.best();
+  const std::vector<std::vector<double>> starts = FirstWeights(costed);
+  std::optional<Ascent> best;
+  for (const std::vector<double>& weights : starts) {
+    Ascent ascent(groups, weights, Index(costed.topology.num_memories), known);
+    ascent.Climb(rounds / 2 / static_cast<std::int64_t>(starts.size()), false);
+    if (!best || ascent.best() > best->best()) best = std::move(ascent);
+  }
+  best->Climb(rounds / 2, true);
+  return std::max(0.0, best->best());
 }
 
 }  // namespace millrace
