@@ -136,7 +136,9 @@ nlohmann::ordered_json GroupJson(const Explained& explained, int group) {
   }
   nlohmann::ordered_json on = nlohmann::ordered_json::array();
   for (const WhatIf& moved : WhatIfMoved(explained.costed, explained.assignment, group))
-    on.push_back({{"finish", OrNull(IfFinite(moved.finish))}, {"makespan_seconds", OrNull(IfFinite(moved.makespan))}});
+    on.push_back({{"finish", OrNull(IfFinite(moved.finish))},
+                  {"makespan_seconds", OrNull(IfFinite(moved.makespan))},
+                  {"fits_in_memory", moved.fits}});
   json["on_device"] = std::move(on);
   return json;
 }
@@ -227,8 +229,9 @@ void PrintGroup(const Explained& explained, int group) {
       continue;
     }
     const double change = moved[device].makespan / explained.explanation.traced.timeline.makespan - 1;
-    Print("  on {} it finishes at {}, the plan takes {} ({:+.2f} %)\n", name, ReadableSeconds(moved[device].finish),
-          ReadableSeconds(moved[device].makespan), 100 * change);
+    Print("  on {} it finishes at {}, the plan takes {} ({:+.2f} %){}\n", name, ReadableSeconds(moved[device].finish),
+          ReadableSeconds(moved[device].makespan), 100 * change,
+          moved[device].fits ? "" : " but does not fit in memory");
   }
 }
 

@@ -71,7 +71,7 @@ TEST_F(CommandExplains, WhatOnePlanDoesOtherwiseThanAnother) {
     EXPECT_NE(cluster["from_device"], cluster["to_device"]);
   }
   EXPECT_EQ(moved, told["moved_ops"].get<std::size_t>());
-  EXPECT_THAT(Do("compare g.json --plan sequential.json --with heft.json").out, HasSubstr("the second plan is "));
+  EXPECT_THAT(Do("compare g.json --plan sequential.json --with heft.json").out, HasSubstr("the second plan takes "));
   EXPECT_THAT(Do("compare g.json --plan heft.json --with heft.json").out, HasSubstr("both plans take "));
 }
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
+#include <vector>
 
-#include "millrace/cost/cost_model.h"
+#include "millrace/cost/analytic_cost.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/costed_problem.h"
 
@@ -78,6 +80,24 @@ TEST(WhatIfMoved, TellsThePlanItselfWhereTheGroupIsAndNothingFasterThanTheGroupA
       }
     }
   }
+}
+
+TEST(WhatIfMoved, TellsWhatWouldNotFitInMemory) {
+  GraphData data;
+  data.ops.resize(2);
+  for (Op& op : data.ops) {
+    op.seconds.everywhere = 1;
+    op.weight_bytes = 6;
+  }
+  const ComputationGraph graph(std::move(data));
+  Machine machine;
+  machine.devices = {{"0", "cpu", {0}, 1, 1, 20.0, 0}, {"1", "cpu", {1}, 1, 1, 10.0, 0}};
+  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+  const std::vector<WhatIf> moved = WhatIfMoved(costed, {{0, 1}, {0, 1}}, 0);
+  EXPECT_TRUE(moved[0].fits);
+  EXPECT_FALSE(moved[1].fits);
+  EXPECT_EQ(moved[1].makespan, 2);
+  EXPECT_TRUE(WhatIfMoved(costed, {{0, 1}, {0, 1}}, 1)[0].fits);
 }
 
 }  // namespace

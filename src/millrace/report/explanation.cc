@@ -7,6 +7,7 @@
 #include <set>
 
 #include "millrace/cost/cost_model.h"
+#include "millrace/simulate/memory_check.h"
 
 namespace millrace {
 namespace {
@@ -76,18 +77,19 @@ std::vector<WhatIf> WhatIfMoved(const CostedGraph& costed, const Assignment& ass
   }
   std::vector<WhatIf> moved;
   Simulator simulator(costed);
+  MemoryCheck memory(costed);
   Timeline timeline;
   Assignment elsewhere = assignment;
   for (int device = 0; device < costed.num_devices; ++device) {
     const bool can_run = std::all_of(together.begin(), together.end(),
                                      [&](int other) { return costed.Seconds(other, device) < kCannotRun; });
     if (!can_run) {
-      moved.push_back({kCannotRun, kCannotRun});
+      moved.push_back({kCannotRun, kCannotRun, true});
       continue;
     }
     for (const int other : together) elsewhere.placement[At(other)] = device;
     simulator.Run(elsewhere, timeline);
-    moved.push_back({timeline.finish[At(group)], timeline.makespan});
+    moved.push_back({timeline.finish[At(group)], timeline.makespan, memory.Fits(elsewhere)});
   }
   return moved;
 }

@@ -12,10 +12,11 @@
 // become of it with a group elsewhere. By the proxy of the costed graph. Seconds, bytes.
 namespace millrace {
 
-// The plan with one group on another device, everything else as it is, memory aside.
+// The plan with one group on another device, everything else as it is.
 struct WhatIf {
   double finish = 0;    // of the group; kCannotRun where it cannot run there
   double makespan = 0;  // likewise
+  bool fits = true;     // in memory
 };
 
 struct PlanExplanation {
