@@ -13,7 +13,7 @@ namespace millrace {
 namespace {
 
 TEST(MemoryCheck, SaysWhatPeaksOfTheTimelineSayAndTheOrderAloneNeverPromisesTooMuch) {
-  int promised = 0, fitting = 0, overfull = 0;
+  int promised = 0, refused = 0, fitting = 0, overfull = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Random random(seed);
     const ComputationGraph graph = testing::RandomGraph(random);
@@ -29,15 +29,19 @@ TEST(MemoryCheck, SaysWhatPeaksOfTheTimelineSayAndTheOrderAloneNeverPromisesTooM
         EXPECT_EQ(check.Fits(assignment), fits) << seed;
         EXPECT_EQ(FitsInMemory(costed, assignment), fits) << seed;
         (fits ? fitting : overfull) += 1;
-        if (!check.FitsWheneverGroupsRun(assignment)) continue;
-        ++promised;
-        EXPECT_TRUE(fits) << seed;
-        EXPECT_TRUE(Fits(costed, PeakMemory(costed, assignment, ContendedTimeline(costed, assignment)))) << seed;
+        const MemoryCheck::ByOrder by_order = check.WheneverGroupsRun(assignment);
+        if (by_order == MemoryCheck::ByOrder::kOpen) continue;
+        const bool promises = by_order == MemoryCheck::ByOrder::kFits;
+        (promises ? promised : refused) += 1;
+        EXPECT_EQ(promises, fits) << seed;
+        EXPECT_EQ(promises, Fits(costed, PeakMemory(costed, assignment, ContendedTimeline(costed, assignment))))
+            << seed;
       }
     }
   }
   EXPECT_GT(overfull, 100);
   EXPECT_GT(promised, fitting / 2);
+  EXPECT_GT(refused, overfull / 2);
 }
 
 TEST(MemoryCheck, KnowsByTheOrderAloneWhatFitsOnOneDevice) {
@@ -52,7 +56,8 @@ TEST(MemoryCheck, KnowsByTheOrderAloneWhatFitsOnOneDevice) {
     Machine machine;
     machine.devices.push_back({"d", "cpu", {0}, 1, 1, capacity, 0});
     const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
-    EXPECT_EQ(MemoryCheck(costed).FitsWheneverGroupsRun({{0, 0, 0}, {0, 1, 2}}), capacity > 57);
+    EXPECT_EQ(MemoryCheck(costed).WheneverGroupsRun({{0, 0, 0}, {0, 1, 2}}),
+              capacity > 57 ? MemoryCheck::ByOrder::kFits : MemoryCheck::ByOrder::kOverflows);
     EXPECT_EQ(MemoryCheck(costed).Fits({{0, 0, 0}, {0, 1, 2}}), capacity > 57);
   }
 }

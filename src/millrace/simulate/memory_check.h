@@ -22,22 +22,31 @@ class MemoryCheck {
   // Stays every peak (peak_memory.h) within its memory's capacity? True at once on machines without capacities.
   bool Fits(const Assignment& assignment);
 
-  // Is the order of groups enough to say so, whenever they run? A copy of what another memory's group makes counts
-  // from the beginning, and where several devices share a memory everything counts all the time. False says nothing.
-  bool FitsWheneverGroupsRun(const Assignment& assignment);
+  // What the order of groups says of every timeline it may have. A copy of what another memory's group makes lies there
+  // from the first reader to the last at least, and from the beginning at most; where several devices share a memory,
+  // only the weights at least, and everything all the time at most.
+  enum class ByOrder { kFits, kOverflows, kOpen };
+  ByOrder WheneverGroupsRun(const Assignment& assignment);
 
  private:
-  // From one group of a memory to another, in the order they run there, both included.
-  void Hold(int memory, std::int32_t from, std::int32_t to, double bytes);
+  // From one place to another, both included.
+  static void Hold(double* changes, std::int32_t from, std::int32_t to, double bytes);
+  ByOrder Judge(const Assignment& assignment);
 
   const CostedGraph& costed_;
   std::vector<char> ordered_;           // by memory: one device alone has it
   std::vector<std::int32_t> place_;     // by group: how many groups of its memory run before it
   std::vector<std::int32_t> groups_;    // by memory
   std::vector<std::int32_t> offset_;    // by memory: where its changes begin
-  std::vector<std::int32_t> last_;      // by memory: the place of one tensor's last reader; -1: none
-  std::vector<double> changes_;         // by memory and place: bytes more than before
-  std::vector<double> always_;          // by memory
+  std::vector<std::int32_t> first_;     // by memory: the place of one tensor's first reader
+  std::vector<std::int32_t> last_;      // by memory: of its last; -1: none
+  std::vector<double> at_most_;         // by memory and place: bytes more than before
+  std::vector<double> at_least_;        // likewise
+  std::vector<double> weights_;         // by memory
+  std::vector<double> all_the_time_;    // by memory: at most, but for weights; where several devices share it
+  std::vector<double> most_, least_;    // by memory: so far
+  std::vector<char> limited_;           // by memory: it has a capacity
+  std::vector<char> open_;              // by memory: the order does not say that it suffices
   std::optional<Simulator> simulator_;  // these two from the first plan on that the order does not settle
   std::optional<PeakMemoryMeter> meter_;
   Timeline timeline_;

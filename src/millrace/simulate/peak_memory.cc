@@ -6,6 +6,12 @@
 #include "millrace/graph/index.h"
 
 namespace millrace {
+namespace {
+
+// A sum of fractions of bytes is known to rounding only.
+bool Within(double peak, double capacity) { return peak <= capacity * (1 + 1e-12); }
+
+}  // namespace
 
 // What comes onto each memory and goes again, for one plan after another.
 class PeakMemoryMeter::Ledger {
@@ -16,7 +22,8 @@ class PeakMemoryMeter::Ledger {
         always_(changes_.size()),
         last_reader_(changes_.size()) {}
 
-  void Fill(const Assignment& assignment, const Timeline& timeline);
+  // What comes and goes on the memories that are measured.
+  void Fill(std::span<const char> measured, const Assignment& assignment, const Timeline& timeline);
 
   double Peak(int memory) {
     double peak = always_[Index(memory)];
@@ -69,7 +76,8 @@ class PeakMemoryMeter::Ledger {
   std::vector<double> last_reader_;           // by memory, of one tensor
 };
 
-void PeakMemoryMeter::Ledger::Fill(const Assignment& assignment, const Timeline& timeline) {
+void PeakMemoryMeter::Ledger::Fill(std::span<const char> measured, const Assignment& assignment,
+                                   const Timeline& timeline) {
   constexpr double kNever = -1;
   const Topology& topology = costed_.topology;
   const auto memory_of_group = [&](int group) { return topology.memory_of[Index(assignment.placement[Index(group)])]; };
@@ -86,34 +94,46 @@ void PeakMemoryMeter::Ledger::Fill(const Assignment& assignment, const Timeline&
     const bool input = tensor.producer < 0;
     const double made = input ? 0.0 : timeline.finish[Index(tensor.producer)];
     const int home = input ? -1 : memory_of_group(tensor.producer);
-    if (!input) {
+    if (!input && measured[Index(home)] != 0) {
       const double end = tensor.output ? timeline.makespan : std::max(made, last_reader_[Index(home)]);
       Hold(home, timeline.start[Index(tensor.producer)], end, tensor.bytes);
     }
     for (int memory = 0; memory < topology.num_memories; ++memory) {
-      if (memory != home && last_reader_[Index(memory)] != kNever)
+      if (memory != home && measured[Index(memory)] != 0 && last_reader_[Index(memory)] != kNever)
         Hold(memory, made, last_reader_[Index(memory)], tensor.bytes);
     }
   }
 }
 
 PeakMemoryMeter::PeakMemoryMeter(const CostedGraph& costed)
-    : costed_(costed), ledger_(std::make_unique<Ledger>(costed)), peaks_(Index(costed.topology.num_memories)) {}
+    : costed_(costed),
+      ledger_(std::make_unique<Ledger>(costed)),
+      peaks_(Index(costed.topology.num_memories)),
+      all_(peaks_.size(), 1) {}
 
 PeakMemoryMeter::~PeakMemoryMeter() = default;
 
 std::span<const double> PeakMemoryMeter::Measure(const Assignment& assignment, const Timeline& timeline) {
-  ledger_->Fill(assignment, timeline);
+  ledger_->Fill(all_, assignment, timeline);
   for (int memory = 0; memory < costed_.topology.num_memories; ++memory) peaks_[Index(memory)] = ledger_->Peak(memory);
   return peaks_;
 }
 
 std::vector<MemoryUse> PeakMemoryMeter::OverTime(const Assignment& assignment, const Timeline& timeline) {
-  ledger_->Fill(assignment, timeline);
+  ledger_->Fill(all_, assignment, timeline);
   std::vector<MemoryUse> uses;
   uses.reserve(peaks_.size());
   for (int memory = 0; memory < costed_.topology.num_memories; ++memory) uses.push_back(ledger_->Use(memory));
   return uses;
+}
+
+bool PeakMemoryMeter::FitIn(std::span<const char> measured, const Assignment& assignment, const Timeline& timeline) {
+  ledger_->Fill(measured, assignment, timeline);
+  for (int memory = 0; memory < costed_.topology.num_memories; ++memory) {
+    if (measured[Index(memory)] != 0 && !Within(ledger_->Peak(memory), costed_.topology.memory_bytes[Index(memory)]))
+      return false;
+  }
+  return true;
 }
 
 std::vector<double> PeakMemory(const CostedGraph& costed, const Assignment& assignment, const Timeline& timeline) {
@@ -128,10 +148,8 @@ std::vector<MemoryUse> MemoryOverTime(const CostedGraph& costed, const Assignmen
 }
 
 bool Fits(const CostedGraph& costed, std::span<const double> peaks) {
-  // A sum of fractions of bytes is known to rounding only.
-  constexpr double kRounding = 1 + 1e-12;
   for (std::size_t memory = 0; memory < peaks.size(); ++memory) {
-    if (peaks[memory] > costed.topology.memory_bytes[memory] * kRounding) return false;
+    if (!Within(peaks[memory], costed.topology.memory_bytes[memory])) return false;
   }
   return true;
 }

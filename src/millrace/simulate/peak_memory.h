@@ -40,12 +40,16 @@ class PeakMemoryMeter {
 
   std::vector<MemoryUse> OverTime(const Assignment& assignment, const Timeline& timeline);
 
+  // Does the peak of each of these memories (`measured` by memory: 1) stay within its capacity, as Fits has it?
+  bool FitIn(std::span<const char> measured, const Assignment& assignment, const Timeline& timeline);
+
  private:
   class Ledger;
 
   const CostedGraph& costed_;
   std::unique_ptr<Ledger> ledger_;
   std::vector<double> peaks_;
+  std::vector<char> all_;  // by memory: 1
 };
 
 // Does every peak stay within its memory's capacity (but for rounding, a part in 1e12)?
