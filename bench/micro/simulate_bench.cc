@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the linear timeline is swept: items are op-visits, so items_per_second is the figure to read.
+// How fast the linear timeline is swept, and memory is checked: items are op-visits, so items_per_second is the figure to
+// read.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/machine/machine.h"
 #include "millrace/random/random.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 
 namespace {
@@ -41,13 +44,14 @@ ComputationGraph LayeredGraph(int ops, Random& random) {
 
 enum class Links { kFree, kAlike, kVaried };
 
-Machine FourDevices(Links links) {
+Machine FourDevices(Links links, std::optional<double> memory_bytes = std::nullopt) {
   Machine machine;
   for (int d = 0; d < 4; ++d) {
     Device device;
     device.kind = "cpu";
     device.units = {d};
     device.flops_per_second = device.memory_bandwidth = 1;
+    device.memory_bytes = memory_bytes;
     machine.devices.push_back(device);
   }
   if (links != Links::kFree) machine.default_link = DefaultLink{0.1, 2.0};
@@ -58,7 +62,8 @@ Machine FourDevices(Links links) {
 // Assignments of one graph, as a search meets them: another one at every call.
 class TimelineCase {
  public:
-  TimelineCase(int ops, Links links) : random_(7), graph_(LayeredGraph(ops, random_)), machine_(FourDevices(links)) {
+  TimelineCase(int ops, Links links, std::optional<double> memory_bytes = std::nullopt)
+      : random_(7), graph_(LayeredGraph(ops, random_)), machine_(FourDevices(links, memory_bytes)) {
     costed_ = MakeCostedGraph(*MakeAnalyticCostModel(graph_, machine_), SingleOpGroups(graph_));
     for (int i = 0; i < 4; ++i) {
       Assignment assignment;
@@ -129,6 +134,23 @@ void SimulateFreeTransfers(benchmark::State& state) { Simulate(state, Links::kFr
 void SimulateLinksAlike(benchmark::State& state) { Simulate(state, Links::kAlike); }
 void SimulateLinksVaried(benchmark::State& state) { Simulate(state, Links::kVaried); }
 
+// Does a plan fit? Of 1000 ops the order of groups says yes, or no, or leaves it to the timeline.
+void CheckMemory(benchmark::State& state, double memory_bytes, MemoryCheck::ByOrder by_order) {
+  const TimelineCase problem(1000, Links::kAlike, memory_bytes);
+  MemoryCheck check(problem.costed());
+  if (check.WheneverGroupsRun(problem.assignment(0)) != by_order) state.SkipWithError("the order says otherwise");
+  std::size_t call = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(check.Fits(problem.assignment(call++)));
+  state.SetItemsProcessed(state.iterations() * 1000);
+}
+
+void CheckMemoryThatFits(benchmark::State& state) { CheckMemory(state, 1000, MemoryCheck::ByOrder::kFits); }
+void CheckMemoryThatIsOpen(benchmark::State& state) { CheckMemory(state, 60, MemoryCheck::ByOrder::kOpen); }
+void CheckMemoryThatOverflows(benchmark::State& state) { CheckMemory(state, 2, MemoryCheck::ByOrder::kOverflows); }
+
+BENCHMARK(CheckMemoryThatFits);
+BENCHMARK(CheckMemoryThatIsOpen);
+BENCHMARK(CheckMemoryThatOverflows);
 BENCHMARK(SimulateFreeTransfers)->Arg(1000)->Arg(80000)->Arg(1000000);
 BENCHMARK(SimulateLinksAlike)->Arg(1000)->Arg(80000)->Arg(1000000);
 BENCHMARK(SimulateLinksVaried)->Arg(1000)->Arg(80000)->Arg(1000000);
