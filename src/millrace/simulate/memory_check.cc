@@ -10,7 +10,7 @@ namespace millrace {
 namespace {
 
 // A sum of bytes in another order differs by rounding, and no plan may seem to fit for that.
-constexpr double kRounding = 1 + 1e-9;
+constexpr double kSummedOtherwise = 1 + 1e-9;
 
 constexpr std::int32_t kNobody = -1;
 
@@ -69,7 +69,8 @@ MemoryCheck::ByOrder MemoryCheck::WheneverGroupsRun(const Assignment& assignment
     weights_[Index(memory)] += costed_.weight_bytes[Index(group)];
   }
   for (int memory = 0; memory < memories; ++memory) {
-    if (weights_[Index(memory)] > costed_.topology.memory_bytes[Index(memory)] * kRounding) return ByOrder::kOverflows;
+    if (weights_[Index(memory)] > costed_.topology.memory_bytes[Index(memory)] * kSummedOtherwise)
+      return ByOrder::kOverflows;
   }
   // One more than its groups: what the last one holds ends there.
   for (int memory = 0; memory < memories; ++memory)
@@ -114,7 +115,7 @@ MemoryCheck::ByOrder MemoryCheck::Judge(const Assignment& assignment) {
   for (std::size_t memory = 0; memory < capacity.size(); ++memory) {
     most_[memory] = weights_[memory] + all_the_time_[memory];
     least_[memory] = weights_[memory];
-    open_[memory] = most_[memory] * kRounding > capacity[memory] ? 1 : 0;
+    open_[memory] = most_[memory] * kSummedOtherwise > capacity[memory] ? 1 : 0;
   }
   for (const int group : assignment.sequence) {
     const int device = assignment.placement[Index(group)];
@@ -122,9 +123,10 @@ MemoryCheck::ByOrder MemoryCheck::Judge(const Assignment& assignment) {
     const auto at = Index(offset_[memory] + place_[Index(group)]);
     most_[memory] += at_most_[at];
     least_[memory] += at_least_[at];
-    if (most_[memory] * kRounding > capacity[memory]) open_[memory] = 1;
+    if (most_[memory] * kSummedOtherwise > capacity[memory]) open_[memory] = 1;
     // What a group holds that takes no time need not be there all at once.
-    if (least_[memory] > capacity[memory] * kRounding && costed_.Seconds(group, device) > 0) return ByOrder::kOverflows;
+    if (least_[memory] > capacity[memory] * kSummedOtherwise && costed_.Seconds(group, device) > 0)
+      return ByOrder::kOverflows;
   }
   const bool open = std::any_of(open_.begin(), open_.end(), [](char memory) { return memory != 0; });
   return open ? ByOrder::kOpen : ByOrder::kFits;
