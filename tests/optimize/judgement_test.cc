@@ -123,6 +123,15 @@ TEST(YieldToFasterBaseline, KnowsNoChallengerWhereTheChosenPlanWinsOrIsTheBaseli
   }
 }
 
+TEST(LeaveOutIntervalsOfSingleRuns, KeepsThoseOfSeveral) {
+  OptimizeResult result = BestAndDefault({1.0, 1.01}, {2.0, 2.01});
+  result.baselines.push_back({"once", "", Taking({3.0}, 2), {3, 3}, true});
+  result.baselines.front().ratio = {1.9, 2.1};
+  LeaveOutIntervalsOfSingleRuns(result);
+  EXPECT_EQ(result.baselines.front().ratio, std::pair(1.9, 2.1));
+  EXPECT_EQ(result.baselines.back().ratio, std::pair(0.0, 0.0));
+}
+
 TEST(KeepFinalTimes, GivesOnePlanOneTime) {
   OptimizeResult result;
   result.best = Timed("anneal", 0, 1);

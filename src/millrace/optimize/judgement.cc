@@ -57,6 +57,15 @@ void YieldToFasterBaseline(OptimizeResult& result, const std::string& usual) {
   if (chosen.plan != result.best.plan) result.challenger = Challenger{chosen, RatioInterval(chosen.times, result.best)};
 }
 
+void LeaveOutIntervalsOfSingleRuns(OptimizeResult& result) {
+  const auto look = [&result](const std::vector<double>& times, std::pair<double, double>& ratio) {
+    if (std::min(times.size(), result.best.times.size()) < 2) ratio = {0, 0};
+  };
+  for (BaselineResult& baseline : result.baselines) look(baseline.candidate.times, baseline.ratio);
+  for (OwnModeResult& mode : result.own_modes) look(mode.measurement.times, mode.ratio);
+  if (result.challenger) look(result.challenger->candidate.times, result.challenger->ratio);
+}
+
 void KeepFinalTimes(OptimizeResult& result) {
   std::vector<const Candidate*> compared{&result.best};
   if (result.challenger) compared.push_back(&result.challenger->candidate);

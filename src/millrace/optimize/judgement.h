@@ -13,6 +13,10 @@ namespace millrace {
 // others takes, and each of the target's own modes: these cannot win, and one that is faster for sure is a warning.
 void YieldToFasterBaseline(OptimizeResult& result, const std::string& usual = "");
 
+// One run of a plan says nothing of how sure its ratio to another's is: such intervals are left out. For targets whose
+// times vary.
+void LeaveOutIntervalsOfSingleRuns(OptimizeResult& result);
+
 // One plan, one time: candidates that were measured again in the final comparison have what it found.
 void KeepFinalTimes(OptimizeResult& result);
 

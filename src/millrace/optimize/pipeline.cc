@@ -441,6 +441,7 @@ OptimizeResult Pipeline::Finish() {
   }
   FindFragility(result_.best);
   YieldToFasterBaseline(result_, target_->usual_baseline());
+  if (!target_->deterministic()) LeaveOutIntervalsOfSingleRuns(result_);
   KeepFinalTimes(result_);
   JudgeProxy(result_);
   if (!target_->deterministic()) result_.in_context = JudgeContext(*proxy_, result_.machine, result_.candidates);

@@ -73,7 +73,9 @@ void DropTheSlow(std::vector<Runner>& runners, const RaceOptions& options) {
 void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions& options, const Deadline& deadline,
           const std::function<void(int, int)>& progress) {
   const DisturbanceWatch watch(options.cpus);
-  std::vector<Runner> runners = LoadAll(target, candidates, options.end);
+  // Where time is limited, what comes after the race needs its share, too: the best and its baselines side by side.
+  const bool all = target.deterministic() || !options.end.Limited();
+  std::vector<Runner> runners = LoadAll(target, candidates, all ? options.end : deadline);
   std::vector<std::vector<TimedRun>> timed(candidates.size());
   Pace pace(options.end);
   const int rounds = target.deterministic() ? 1 : options.rounds;
