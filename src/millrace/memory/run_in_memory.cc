@@ -72,35 +72,14 @@ class Tries {
 
   // May take this share of the time that is left, where time is limited.
   BestOf Try(const Planner& planner, const CostedGraph& shown, double share) {
-    Budget budget = budget_;
-    if (budget_.seconds) budget.seconds = deadline_.Left() * share;
-    BestOf best = RunPlannerShown(planner, problem_.WithGroups(shown), problem_, budget, random_, most_);
-    all_.offered += best.offered;
-    all_.overfull += best.overfull;
-    Keep(best.kept);
-    return best;
+    return Run(planner, problem_.WithGroups(shown), budget_, share);
   }
 
   // Half the iterations from this start, or from the planner's own.
   void Search(const Planner& planner, const Assignment* start, double share) {
-    Budget budget = budget_;
-    if (budget_.seconds) budget.seconds = deadline_.Left() * share;
-    if (budget_.iterations) budget.iterations = *budget_.iterations / 2;
-    const PlanningProblem problem = start == nullptr ? problem_.WithoutStart() : problem_.WithStart(*start);
-    BestOf best = RunPlanner(planner, problem, budget, random_, most_);
-    all_.offered += best.offered;
-    all_.overfull += best.overfull;
-    Keep(best.kept);
-  }
-
-  void Keep(const std::vector<RatedAssignment>& plans) {
-    for (const RatedAssignment& rated : plans) {
-      const auto same = [&rated](const RatedAssignment& other) { return other.assignment == rated.assignment; };
-      if (std::none_of(all_.kept.begin(), all_.kept.end(), same)) all_.kept.push_back(rated);
-    }
-    std::stable_sort(all_.kept.begin(), all_.kept.end(),
-                     [](const RatedAssignment& a, const RatedAssignment& b) { return a.makespan < b.makespan; });
-    if (all_.kept.size() > most_) all_.kept.resize(most_);
+    Budget half = budget_;
+    if (half.iterations) half.iterations = *half.iterations / 2;
+    Run(planner, start == nullptr ? problem_.WithoutStart() : problem_.WithStart(*start), half, share);
   }
 
   // A search answers at least what it could have begun with.
@@ -147,6 +126,25 @@ class Tries {
   }
 
  private:
+  BestOf Run(const Planner& planner, const PlanningProblem& shown, Budget budget, double share) {
+    if (budget.seconds) budget.seconds = deadline_.Left() * share;
+    BestOf best = RunPlannerShown(planner, shown, problem_, budget, random_, most_);
+    all_.offered += best.offered;
+    all_.overfull += best.overfull;
+    Keep(best.kept);
+    return best;
+  }
+
+  void Keep(const std::vector<RatedAssignment>& plans) {
+    for (const RatedAssignment& rated : plans) {
+      const auto same = [&rated](const RatedAssignment& other) { return other.assignment == rated.assignment; };
+      if (std::none_of(all_.kept.begin(), all_.kept.end(), same)) all_.kept.push_back(rated);
+    }
+    std::stable_sort(all_.kept.begin(), all_.kept.end(),
+                     [](const RatedAssignment& a, const RatedAssignment& b) { return a.makespan < b.makespan; });
+    if (all_.kept.size() > most_) all_.kept.resize(most_);
+  }
+
   const PlanningProblem& problem_;
   const CostedGraph& costed_;
   const Budget& budget_;

@@ -40,6 +40,7 @@ class Groups {
   explicit Groups(const CostedGraph& costed)
       : costed_(costed), devices_(Index(costed.num_devices)), seconds_(costed.seconds), bytes_(costed.weight_bytes) {
     ShareColocatedBytes();
+    all_bytes_ = std::accumulate(bytes_.begin(), bytes_.end(), 0.0);
     for (std::size_t at = 0; at < seconds_.size(); ++at) {
       if (bytes_[at / devices_] > Capacity(MemoryOf(at % devices_))) seconds_[at] = kOpen;
     }
@@ -47,7 +48,7 @@ class Groups {
 
   bool AllFitAnywhere() const {
     const std::vector<double>& most = costed_.topology.memory_bytes;
-    return AllBytes() <= *std::min_element(most.begin(), most.end());
+    return all_bytes_ <= *std::min_element(most.begin(), most.end());
   }
 
   // Some group's weights fit nowhere.
@@ -95,7 +96,7 @@ class Groups {
     return Capacity(memory) == kOpen ? 0 : answer.bytes[memory] - Capacity(memory);
   }
 
-  double AllBytes() const { return std::accumulate(bytes_.begin(), bytes_.end(), 0.0); }
+  double all_bytes() const { return all_bytes_; }
 
  private:
   static constexpr std::int32_t kNobody = -1;
@@ -175,6 +176,7 @@ class Groups {
   std::size_t devices_;
   std::vector<double> seconds_;  // by group * devices + device; infinity: not there, or its weights do not fit
   std::vector<double> bytes_;    // by group
+  double all_bytes_ = 0;
 };
 
 // The nearest weights that are none below 0 and 1 together. Held, Wolfe and Crowder, "Validation of subgradient
@@ -221,9 +223,8 @@ class Ascent {
 
   void Step(bool weights) {
     const Answer answer = groups_->AnswerTo(prices_);
-    const double known = std::max(known_, best_);
     constexpr double kGain = 1e-2;
-    waited_ = answer.bound > best_ + kGain * hope_ * known ? 0 : waited_ + 1;
+    waited_ = answer.bound > best_ + kGain * hope_ * std::max(known_, best_) ? 0 : waited_ + 1;
     if (answer.bound > best_) {
       best_ = answer.bound;
       best_prices_ = prices_;
@@ -234,10 +235,11 @@ class Ascent {
       return;
     }
     // Prices of memory in shares of the bound per share of all bytes, so that their slopes are seconds, too.
-    const double unit = std::max(known, best_) / groups_->AllBytes();
+    const double known = std::max(known_, best_);
+    const double unit = known / groups_->all_bytes();
     const double square = Slope(answer, unit, weights);
     if (!(square > 0)) return;
-    const double step = (std::max(known, best_) * (1 + hope_) - answer.bound) / square;
+    const double step = (known * (1 + hope_) - answer.bound) / square;
     for (std::size_t i = 0; i < prices_.weights.size(); ++i) prices_.weights[i] += step * along_.weights[i];
     if (weights) MakeWeights(prices_.weights);
     for (std::size_t i = 0; i < prices_.memories.size(); ++i)
@@ -299,18 +301,20 @@ std::vector<std::vector<double>> FirstWeights(const CostedGraph& costed) {
   const std::vector<double> none(kPath + 1 + Index(costed.topology.num_units), 0.0);
   std::vector<std::vector<double>> all(1, none);
   all[0][kPath] = 1;
-  std::vector<int> kinds;
-  for (int device = 0; device < costed.num_devices && all.size() < kMost; ++device) {
-    if (std::any_of(kinds.begin(), kinds.end(), [&](int kind) { return Alike(costed, kind, device); })) continue;
-    kinds.push_back(device);
-    std::vector<double> weights = none;
-    for (int other = device; other < costed.num_devices; ++other) {
-      if (!Alike(costed, device, other)) continue;
-      for (const std::int32_t unit : costed.topology.UnitsAt(other)) weights[kPath + 1 + Index(unit)] = 1;
+  std::vector<int> kinds;  // the first device of each, whose weights are one further on
+  for (int device = 0; device < costed.num_devices; ++device) {
+    auto kind = std::find_if(kinds.begin(), kinds.end(), [&](int first) { return Alike(costed, first, device); });
+    if (kind == kinds.end()) {
+      if (all.size() == kMost) continue;
+      kind = kinds.insert(kind, device);
+      all.push_back(none);
     }
+    for (const std::int32_t unit : costed.topology.UnitsAt(device))
+      all[Index(kind - kinds.begin()) + 1][kPath + 1 + Index(unit)] = 1;
+  }
+  for (std::vector<double>& weights : all) {
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     for (double& weight : weights) weight /= sum;
-    all.push_back(std::move(weights));
   }
   return all;
 }
