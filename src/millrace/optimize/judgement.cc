@@ -18,9 +18,10 @@ namespace {
 // Runs of both that it takes to be sure of which is faster.
 constexpr std::size_t kFewestTelling = 5;
 
-// Of times of one / times of the best; both 0 where either has none.
-std::pair<double, double> RatioInterval(const std::vector<double>& slower, const Candidate& best) {
-  if (slower.empty() || best.times.empty()) return {0, 0};
+// Of times of one / times of the best; both 0 where either has fewer than it takes.
+std::pair<double, double> RatioInterval(const std::vector<double>& slower, const Candidate& best, Times times) {
+  const std::size_t fewest = times == Times::kVary ? 2 : 1;
+  if (std::min(slower.size(), best.times.size()) < fewest) return {0, 0};
   RatioOptions options;
   options.paired = slower.size() == best.times.size();
   const Interval interval = RatioOfMedians(slower, best.times, options);
@@ -34,7 +35,7 @@ void BecomeBest(const BaselineResult& baseline, OptimizeResult& result) {
 
 }  // namespace
 
-void YieldToFasterBaseline(OptimizeResult& result, const std::string& usual) {
+void YieldToFasterBaseline(OptimizeResult& result, const std::string& usual, Times times) {
   const Candidate chosen = result.best;
   const bool by_time = result.objective.aim == Objective::Aim::kLatency;
   for (const BaselineResult& baseline : result.baselines) {
@@ -45,25 +46,17 @@ void YieldToFasterBaseline(OptimizeResult& result, const std::string& usual) {
   for (const BaselineResult& baseline : result.baselines) {
     if (!by_time || !baseline.keeps || !baseline.candidate.target_seconds || baseline.name != usual) continue;
     const bool told = std::min(baseline.candidate.times.size(), result.best.times.size()) >= kFewestTelling;
-    if (!told || RatioInterval(baseline.candidate.times, result.best).first <= 1) BecomeBest(baseline, result);
+    if (!told || RatioInterval(baseline.candidate.times, result.best, times).first <= 1) BecomeBest(baseline, result);
   }
   for (BaselineResult& baseline : result.baselines)
-    baseline.ratio = RatioInterval(baseline.candidate.times, result.best);
+    baseline.ratio = RatioInterval(baseline.candidate.times, result.best, times);
   for (OwnModeResult& mode : result.own_modes) {
-    mode.ratio = RatioInterval(mode.measurement.times, result.best);
+    mode.ratio = RatioInterval(mode.measurement.times, result.best, times);
     if (mode.ratio.second > 0 && mode.ratio.second < 1)
       result.warnings.push_back(mode.name + " is faster than the best plan: " + mode.meaning);
   }
-  if (chosen.plan != result.best.plan) result.challenger = Challenger{chosen, RatioInterval(chosen.times, result.best)};
-}
-
-void LeaveOutIntervalsOfSingleRuns(OptimizeResult& result) {
-  const auto look = [&result](const std::vector<double>& times, std::pair<double, double>& ratio) {
-    if (std::min(times.size(), result.best.times.size()) < 2) ratio = {0, 0};
-  };
-  for (BaselineResult& baseline : result.baselines) look(baseline.candidate.times, baseline.ratio);
-  for (OwnModeResult& mode : result.own_modes) look(mode.measurement.times, mode.ratio);
-  if (result.challenger) look(result.challenger->candidate.times, result.challenger->ratio);
+  if (chosen.plan != result.best.plan)
+    result.challenger = Challenger{chosen, RatioInterval(chosen.times, result.best, times)};
 }
 
 void KeepFinalTimes(OptimizeResult& result) {

@@ -440,8 +440,7 @@ OptimizeResult Pipeline::Finish() {
     if (baseline.keeps) FindFragility(baseline.candidate);
   }
   FindFragility(result_.best);
-  YieldToFasterBaseline(result_, target_->usual_baseline());
-  if (!target_->deterministic()) LeaveOutIntervalsOfSingleRuns(result_);
+  YieldToFasterBaseline(result_, target_->usual_baseline(), target_->deterministic() ? Times::kRepeat : Times::kVary);
   KeepFinalTimes(result_);
   JudgeProxy(result_);
   if (!target_->deterministic()) result_.in_context = JudgeContext(*proxy_, result_.machine, result_.candidates);
