@@ -22,6 +22,7 @@ constexpr Experiment kExperiments[] = {
     {"memory", "how near the blocks of memory of programs come to the least possible", AddMemory},
     {"quality", "all methods by the proxy, over a grid of fresh random graphs", AddQuality},
     {"search", "planners against plain annealing at equal wall time, on families that nobody tuned on", AddSearch},
+    {"portfolio", "optimize beside each method of its pool alone, at equal wall time", AddPortfolio},
     {"robustness", "plans chosen by a proxy on targets it does not know, real graphs", AddRobustness},
     {"generalization", "the same by the proxy alone, unseen random graphs of 50 ops", AddGeneralization},
     {"real-graphs", "robustness on the real graphs that are kept from training", AddRealGraphs},

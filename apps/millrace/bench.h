@@ -27,6 +27,7 @@ ExperimentRun AddGoWorkloads(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddMemory(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddNetworks(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddOptimality(const CommandLine& line, CLI::App& flags);
+ExperimentRun AddPortfolio(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddProxies(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddQuality(const CommandLine& line, CLI::App& flags);
 ExperimentRun AddRealGraphs(const CommandLine& line, CLI::App& flags);
