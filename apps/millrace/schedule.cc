@@ -113,7 +113,7 @@ int Schedule(const CommandLine& line, const ScheduleOptions& options) {
                             .time_limit = options.time_limit,
                             .objective = ParseObjective(options.objective),
                             .seed = line.common.seed};
-  if (options.fusion) planning.fusion = options.fusion == "greedy" ? GivenFusion::kGreedy : GivenFusion::kNone;
+  if (options.fusion) planning.fusion = GivenFusionNamed(*options.fusion);
   const PlannerRegistry planners =
       MakePlannerRegistry({.gflownet_weights = options.weights, .go_weights = options.weights}, ThreadsOf(line.common));
   PlannerSettings settings;
@@ -194,9 +194,11 @@ void AddSchedule(CommandLine& line) {
   AddProxyOption(*verb, options->proxy);
   verb->footer([options] { return HelpOfMethod(options->method); });
   verb->add_option("-o,--output", options->output, "Write the plan here");
-  verb->add_option("--fusion", options->fusion,
-                   "Fuse ops first: none (what is done without it, but by methods that choose fusion) or greedy")
-      ->check(CLI::IsMember({"none", "greedy"}));
+  verb->add_option(
+          "--fusion", options->fusion,
+          "Fuse ops first: none (what is done without it, but by methods that choose fusion), greedy, or merged: "
+          "greedy groups joined further")
+      ->check(CLI::IsMember(GivenFusionNames()));
   verb->add_option("--samples", options->samples,
                    "Plans to draw and choose the best of, by methods that draw; with --time-limit as many as it allows")
       ->check(WholeFrom(1));

@@ -199,7 +199,7 @@ def schedule(
     method: str = "heft",
     *,
     proxy: Proxy | None = None,
-    fusion: typing.Literal["none", "greedy"] | None = None,
+    fusion: typing.Literal["none", "greedy", "merged"] | None = None,
     samples: int | None = None,
     iterations: int | None = None,
     time_limit: float | None = None,

@@ -29,13 +29,6 @@ using namespace pybind11::literals;
 namespace millrace::python {
 namespace {
 
-std::optional<GivenFusion> FusionOf(const std::optional<std::string>& name) {
-  if (!name) return std::nullopt;
-  if (*name == "none") return GivenFusion::kNone;
-  if (*name == "greedy") return GivenFusion::kGreedy;
-  throw InvalidInput("fusion: is neither \"none\" nor \"greedy\"; without it the method decides");
-}
-
 py::dict DictOf(OneMethodResult result) {
   auto plan = std::make_shared<PlanRecord>(std::move(result.record));
   py::list front;
@@ -55,7 +48,7 @@ py::dict Schedule(const GraphObject& graph, const std::shared_ptr<Machine>& mach
                   std::optional<double> time_limit, const std::string& objective, const PinWords& pins,
                   const std::shared_ptr<PlanRecord>& keep, const std::vector<std::string>& keep_ops, std::uint64_t seed,
                   int threads, const std::string& weights, const std::map<std::string, std::vector<double>>& options) {
-  const OneMethodOptions planning{.fusion = FusionOf(fusion),
+  const OneMethodOptions planning{.fusion = fusion ? std::optional(GivenFusionNamed(*fusion)) : std::nullopt,
                                   .samples = samples,
                                   .iterations = iterations,
                                   .time_limit = time_limit,

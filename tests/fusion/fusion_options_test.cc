@@ -14,7 +14,9 @@
 namespace millrace {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Not;
 
 std::vector<std::string> NamesOf(const GraphData& data) {
   const ComputationGraph graph{data};
@@ -43,6 +45,25 @@ GraphData Chain(const std::string& first, const std::string& second) {
 TEST(FusionOptions, AreNoneAndGreedyWhereThatFusesAnything) {
   EXPECT_THAT(NamesOf(Chain("Conv", "Relu")), ElementsAre("none", "greedy"));
   EXPECT_THAT(NamesOf(Chain("Relu", "Conv")), ElementsAre("none"));
+}
+
+// Two gates of one tensor, and the op that joins them: the greedy rule puts that op to one of them.
+GraphData Gates() {
+  GraphData data;
+  for (const char* type : {"Split", "Sigmoid", "Tanh", "Mul"}) {
+    data.ops.emplace_back();
+    data.ops.back().type = type;
+    data.ops.back().name = type;
+  }
+  data.tensors = {{"a", 0, {1, 2}, 8, false}, {"b", 1, {3}, 8, false}, {"c", 2, {3}, 8, false}};
+  return data;
+}
+
+TEST(FusionOptions, AreMergedTooWhereTimesOfGroupsAreNotKnown) {
+  GraphData gates = Gates();
+  EXPECT_THAT(NamesOf(gates), ElementsAre("none", "merged", "greedy"));
+  gates.group_seconds.push_back({{2, 3}, {1e-9, {}}});
+  EXPECT_THAT(NamesOf(gates), Not(Contains("merged")));
 }
 
 TEST(FusionOptions, AreAllDifferent) {

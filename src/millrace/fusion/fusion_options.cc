@@ -9,6 +9,7 @@
 
 #include "millrace/cost/steering.h"
 #include "millrace/fusion/greedy_fusion.h"
+#include "millrace/fusion/merged_fusion.h"
 
 namespace millrace {
 namespace {
@@ -53,7 +54,12 @@ std::vector<FusionOption> FusionOptions(const CostModel& model) {
   };
   add("none", UnfusedGroups(model));
   const FusionGroups greedy = GreedyFusion(model);
-  if (!model.graph().group_seconds().empty()) add("measured", GroupsThatPay(model, greedy));
+  if (!model.graph().group_seconds().empty()) {
+    add("measured", GroupsThatPay(model, greedy));
+  } else {
+    FusionGroups merged = MergedFusion(model);
+    if (merged != greedy) add("merged", std::move(merged));
+  }
   add("greedy", greedy);
   return choices;
 }

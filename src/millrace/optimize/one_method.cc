@@ -2,6 +2,7 @@
 #include "millrace/optimize/one_method.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -12,6 +13,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 #include "millrace/fusion/greedy_fusion.h"
+#include "millrace/fusion/merged_fusion.h"
 #include "millrace/memory/run_in_memory.h"
 #include "millrace/optimize/trade_plans.h"
 #include "millrace/plan/hash.h"
@@ -43,7 +45,15 @@ Budget BudgetOf(const OneMethodOptions& options, const Planner& planner, const P
 std::optional<CostedGraph> GivenGroups(const CostModel& model, const OneMethodOptions& options,
                                        const PlannerTraits& traits) {
   if (!options.fusion && traits.chooses_fusion) return std::nullopt;
-  return MakeCostedGraph(model, options.fusion == GivenFusion::kGreedy ? GreedyFusion(model) : UnfusedGroups(model));
+  switch (options.fusion.value_or(GivenFusion::kNone)) {
+    case GivenFusion::kGreedy:
+      return MakeCostedGraph(model, GreedyFusion(model));
+    case GivenFusion::kMerged:
+      return MakeCostedGraph(model, MergedFusion(model));
+    case GivenFusion::kNone:
+      break;
+  }
+  return MakeCostedGraph(model, UnfusedGroups(model));
 }
 
 constexpr std::size_t kPlansToTradeFrom = 64;
@@ -124,6 +134,18 @@ void FindPlan(const CostModel& model, const Planner& planner, const OneMethodOpt
 }
 
 }  // namespace
+
+const std::vector<std::string>& GivenFusionNames() {
+  static const std::vector<std::string> names = {"none", "greedy", "merged"};
+  return names;
+}
+
+GivenFusion GivenFusionNamed(std::string_view name) {
+  const std::vector<std::string>& names = GivenFusionNames();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) throw InvalidInput(fmt::format("fusion: '{}' is none of {}", name, fmt::join(names, ", ")));
+  return static_cast<GivenFusion>(found - names.begin());
+}
 
 void CheckLimits(const PlannerTraits& traits, const OneMethodOptions& options) {
   if (options.samples && !traits.takes_samples)

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "millrace/cost/cost_model.h"
@@ -16,9 +18,14 @@
 namespace millrace {
 
 enum class GivenFusion {
-  kNone,   // every op a group of its own
-  kGreedy  // fusion/greedy_fusion.h
+  kNone,    // every op a group of its own
+  kGreedy,  // fusion/greedy_fusion.h
+  kMerged   // fusion/merged_fusion.h
 };
+
+// By name: none, greedy, merged. Throws InvalidInput for another.
+GivenFusion GivenFusionNamed(std::string_view name);
+const std::vector<std::string>& GivenFusionNames();
 
 struct OneMethodOptions {
   std::optional<GivenFusion> fusion = {};  // empty: as the method chooses, or none where it does not
