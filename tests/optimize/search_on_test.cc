@@ -27,15 +27,16 @@ struct Searched {
   Pool pool;
   std::optional<PoolEntry> found;
 
-  Searched(std::uint64_t seed, Proxy proxy, int threads, int ops = 60, const char* method = "random")
+  Searched(std::uint64_t seed, Proxy proxy, int threads, int ops = 60, const char* method = "random",
+           const Planner* first = nullptr)
       : graph(MakeRandomGraph("layered", {.ops = ops, .ccr = 3, .seed = seed})) {
     model = MakeAnalyticCostModel(graph, machine, proxy);
     PoolOptions options;
     options.methods = {method};
     options.samples = 1;
     pool = MakePool(*model, ShippedPlanners(), FusionOptions(*model), options, {});
-    found =
-        SearchOnFrom(*model, pool, pool.entries.front(), {.seconds = 0.1, .threads = threads, .random = Random(seed)});
+    found = SearchOnFrom(*model, pool, pool.entries.front(),
+                         {.seconds = 0.1, .threads = threads, .first = first, .random = Random(seed)});
   }
 };
 
@@ -53,8 +54,14 @@ TEST(SearchOn, FindsValidFasterPlansThanARandomOneUnderEitherProxyOnAnyNumberOfT
   }
 }
 
-TEST(SearchOn, OnlyAnnealsUnderTheLinearProxy) {
+TEST(SearchOn, OnlyAnnealsUnderTheLinearProxyWhereNoOtherPlannerIsNamed) {
   EXPECT_EQ(Searched(5, Proxy::kLinear, 2).found->method, "random+anneal");
+}
+
+TEST(SearchOn, GoesOnByTheNamedPlannerOnTheFirstThreadWhereTransfersDoNotContend) {
+  const auto planner = ShippedPlanners().Make("brkga");
+  EXPECT_EQ(Searched(5, Proxy::kLinear, 1, 60, "random", planner.get()).found->method, "random+brkga");
+  EXPECT_EQ(Searched(5, Proxy::kContended, 1, 60, "random", planner.get()).found->method, "random+anneal");
 }
 
 TEST(SearchOn, NamesNothingWhereAPlanCannotBecomeFaster) {

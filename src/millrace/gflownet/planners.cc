@@ -170,6 +170,7 @@ void AddFamily(PlannerRegistry& registry, const Family& family) {
   add(family.Traits("", "plans drawn step by step by a learned policy"), &Family::Sampling);
   PlannerTraits search = family.Traits("+search", "local search from drawn plans and the best heuristic one");
   search.takes_iterations = true;
+  search.goes_on = search.in_pool;
   search.pool_share = 2;
   search.seconds_per_visit = 1e-6;  // what its search takes when drawing was late
   add(search, &Family::Search);

@@ -2,6 +2,7 @@
 #include "millrace/optimize/contended_plans.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "millrace/heuristics/placed_list.h"
@@ -52,6 +53,13 @@ std::vector<PlacementStart> FastestOf(const Pool& pool, int fusion) {
   return starts;
 }
 
+// What the first of these ways of fusing may have of the time that all of them have.
+double ShareOfRest(const Pool& pool, std::span<const int> fusions) {
+  double all = 0;
+  for (const int fusion : fusions) all += pool.ShareOf(fusion);
+  return pool.ShareOf(fusions.front()) / all;
+}
+
 }  // namespace
 
 std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& planners,
@@ -75,7 +83,8 @@ std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& p
     PlacementSearchOptions search;
     search.judge = options.judge;
     search.evaluations = std::min(options.most_tries, options.visits / std::max<std::int64_t>(1, costed.Visits()));
-    if (options.seconds) search.seconds = deadline.Left() / (total - at);
+    if (options.seconds)
+      search.seconds = deadline.Left() * ShareOfRest(pool, std::span(choices).subspan(static_cast<std::size_t>(at)));
     if (search.evaluations < kFewestTries) continue;
     if (from_own) {
       search.starts = {

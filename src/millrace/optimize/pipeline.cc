@@ -178,7 +178,10 @@ void Pipeline::TimeALoad() {
   measuring_seconds_ = std::min(measuring_seconds_,
                                 first_seconds + load_seconds_ * static_cast<double>(options_.top_k + kMostBaselines));
   proxy_is_target_ = !options_.robust && ProxyIsTarget(costed);
-  if (proxy_is_target_) effort_.pool_share = effort_.shared_links_share = effort_.exact_proxy_share;
+  if (!proxy_is_target_) return;
+  const bool contended = proxy_->topology().proxy == Proxy::kContended;
+  effort_.pool_share = effort_.shared_links_share =
+      contended ? effort_.exact_contended_share : effort_.exact_linear_share;
 }
 
 bool Pipeline::ProxyIsTarget(const CostedGraph& costed) const {
@@ -326,6 +329,8 @@ void Pipeline::NoteTooSlow(const Pool& pool) {
 
 void Pipeline::ProposeForSharedLinks() {
   if (settled_ || !options_.methods.empty() || !places_.many) return;
+  // The target is what the proxy says it is: nothing waits there for shared links.
+  if (proxy_is_target_ && proxy_->topology().proxy == Proxy::kLinear) return;
   ContendedPlansOptions contended;
   contended.seconds = PlanningSeconds(effort_.shared_links_share);
   if (options_.time_limit && !options_.iterations) contended.most_tries = contended.visits = kNoLimit;
@@ -345,6 +350,13 @@ void Pipeline::ProposeForSharedLinks() {
   for_shared_links_.resize(std::min(for_shared_links_.size(), places_.by_proxy / 2));
 }
 
+std::unique_ptr<const Planner> Pipeline::PlannerThatGoesOn() const {
+  for (const PlannerEntry& entry : planners_->entries()) {
+    if (entry.traits.goes_on && planners_->Offers(entry.traits.name)) return planners_->Make(entry.traits.name);
+  }
+  return nullptr;
+}
+
 void Pipeline::SearchOn() {
   if (settled_ || pool_.entries.empty()) beside_.reset();
   if (settled_ || !SearchesOn() || pool_.entries.empty()) return;
@@ -360,8 +372,10 @@ void Pipeline::SearchOn() {
     }
   }
   Tell("search on", "anneal", 0);
+  const std::unique_ptr<const Planner> first = PlannerThatGoesOn();
   const SearchOnOptions on{.seconds = PlanningSeconds(effort_.search_on_share).value_or(0),
                            .threads = beside_ ? options_.threads - 1 : options_.threads,
+                           .first = first.get(),
                            .random = Random(options_.seed).Fork(kSearchOn)};
   std::optional<PoolEntry> found = SearchOnFrom(*proxy_, pool_, best, on);
   if (found) pool_.entries.push_back(*std::move(found));

@@ -139,6 +139,9 @@ class Pipeline {
 
   // What the records told of a run in an earlier process was its time alone.
   void RunForTimelines(const std::vector<Candidate*>& candidates);
+  // The planner of the registry whose traits say so (PlannerTraits::goes_on); null where it cannot be made.
+  std::unique_ptr<const Planner> PlannerThatGoesOn() const;
+
   bool LeftOut(std::string_view stage) const;
 
   // The model of the graph as it is known now that knows of no steering, and the one that planners see.

@@ -165,16 +165,7 @@ class PoolMaker {
   // Where time is limited, most of it goes to the ways of fusing that lead.
   double ShareOf(const Task& task) const {
     const double share = task.planner->traits().pool_share;
-    if (task.fusion < 0) return share;
-    return FastestOf(task.fusion) > kBehind * fastest_ ? kShareOfBehind * share : share;
-  }
-
-  double FastestOf(int fusion) const {
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const PoolEntry& entry : pool_.entries) {
-      if (entry.fusion == fusion) fastest = std::min(fastest, entry.proxy_seconds);
-    }
-    return fastest;
+    return task.fusion < 0 ? share : share * pool_.ShareOf(task.fusion);
   }
 
   void NoteTooSlow(const std::string& name) {
@@ -284,6 +275,16 @@ class PoolMaker {
 };
 
 }  // namespace
+
+double Pool::ShareOf(int fusion) const {
+  double fastest = std::numeric_limits<double>::infinity();
+  double own = fastest;
+  for (const PoolEntry& entry : entries) {
+    fastest = std::min(fastest, entry.proxy_seconds);
+    if (entry.fusion == fusion) own = std::min(own, entry.proxy_seconds);
+  }
+  return own > kBehind * fastest ? kShareOfBehind : 1;
+}
 
 int Pool::NumberOf(PoolFusion fusion) {
   const auto same = std::find_if(fusions.begin(), fusions.end(), [&fusion](const PoolFusion& known) {

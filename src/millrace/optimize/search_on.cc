@@ -2,7 +2,10 @@
 #include "millrace/optimize/search_on.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,12 +20,14 @@ namespace millrace {
 namespace {
 
 constexpr int kPlacements = 1;  // the thread of the search for placements
+constexpr std::int64_t kMostVisitsToDraw = 100'000;
 
-std::optional<RatedAssignment> Annealed(const CostModel& model, const CostedGraph& costed, const Assignment& start,
-                                        double seconds, Random& random) {
+std::optional<RatedAssignment> Planned(const Planner& planner, const CostModel& model, const CostedGraph& costed,
+                                       const Assignment& start, double seconds, Random& random) {
   Budget budget;
+  budget.samples = std::numeric_limits<std::int64_t>::max();
   budget.seconds = seconds;
-  BestOf found = RunPlanner(*MakeAnnealing(), PlanningProblem(model, costed).WithStart(start), budget, random, 1);
+  BestOf found = RunPlanner(planner, PlanningProblem(model, costed).WithStart(start), budget, random, 1);
   if (found.kept.empty()) return std::nullopt;
   return std::move(found.kept.front());
 }
@@ -45,14 +50,20 @@ std::optional<PoolEntry> SearchOnFrom(const CostModel& model, const Pool& pool, 
                                       const SearchOnOptions& options) {
   const CostedGraph& costed = pool.fusions[static_cast<std::size_t>(start.fusion)].costed;
   const bool contended = costed.topology.proxy == Proxy::kContended && !costed.topology.AllTransfersFree();
+  const std::unique_ptr<const Planner> annealing = MakeAnnealing();
+  // Drawing starts for a graph so large would take most of the time.
+  const bool drawn = options.first != nullptr && !contended && costed.Visits() <= kMostVisitsToDraw;
   const int searches = std::max(1, options.threads);
   const auto places = [contended](int search) { return contended && search == kPlacements; };
+  const auto planner_of = [&](int search) -> const Planner& {
+    return search == 0 && drawn ? *options.first : *annealing;
+  };
   std::vector<std::optional<RatedAssignment>> found(static_cast<std::size_t>(searches));
   RunInParallel(searches, searches, [&](int search) {
     Random random = options.random.Fork(static_cast<std::uint64_t>(search));
-    found[static_cast<std::size_t>(search)] = places(search)
-                                                  ? Replaced(costed, start.assignment, options.seconds, random)
-                                                  : Annealed(model, costed, start.assignment, options.seconds, random);
+    found[static_cast<std::size_t>(search)] =
+        places(search) ? Replaced(costed, start.assignment, options.seconds, random)
+                       : Planned(planner_of(search), model, costed, start.assignment, options.seconds, random);
   });
   std::optional<PoolEntry> best;
   double least = start.proxy_seconds;
@@ -60,8 +71,8 @@ std::optional<PoolEntry> SearchOnFrom(const CostModel& model, const Pool& pool, 
     std::optional<RatedAssignment>& of = found[static_cast<std::size_t>(search)];
     if (!of || of->makespan >= least) continue;
     least = of->makespan;
-    best = PoolEntry{start.fusion, start.method + (places(search) ? "+contended-search" : "+anneal"),
-                     std::move(of->assignment), least};
+    const std::string went_on = places(search) ? "contended-search" : planner_of(search).name();
+    best = PoolEntry{start.fusion, start.method + "+" + went_on, std::move(of->assignment), least};
   }
   return best;
 }
