@@ -30,7 +30,7 @@ TEST(PortfolioProblems, AreTaskGraphsOfTheirUseAndTrainingGraphsUnderContention)
       EXPECT_TRUE(names.insert(problem.name).second) << problem.name;
       if (problem.proxy == Proxy::kContended) {
         ++contended;
-        EXPECT_EQ(problem.fusion, GivenFusion::kGreedy);
+        EXPECT_EQ(problem.fusion, GivenFusion::kMerged);
       } else {
         EXPECT_EQ(UseOfFamily(problem.family), use == PortfolioUse::kTune ? "tunes" : "judges") << problem.name;
       }

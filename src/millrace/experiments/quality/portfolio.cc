@@ -49,7 +49,7 @@ void AddTaskGraphs(PortfolioUse use, bool quick, std::vector<PortfolioProblem>& 
 
 PortfolioProblem Training(std::string name, const GoWorkload& workload, Machine machine) {
   return {std::move(name),    workload.family,   MakeGoWorkload(workload),
-          std::move(machine), Proxy::kContended, GivenFusion::kGreedy};
+          std::move(machine), Proxy::kContended, GivenFusion::kMerged};
 }
 
 void AddWorkloads(std::vector<PortfolioProblem>& problems, std::size_t most) {

@@ -32,9 +32,10 @@ struct PortfolioProblem {
 enum class PortfolioUse { kTune, kJudge };
 
 // 62: task graphs of the families of this use (families.h), 60, 200 and 1000 ops x 4 equal and 2 + 2 unlike devices x
-// CCR 1 and 5, a graph each; and 14 training graphs, contended and greedily fused: to judge, the short forms of GO's
-// workloads on their hosts; to tune, cases that GO's policy is validated on (workloads/go_corpus.h). Seeds from
-// kQualitySeed + 900'000. Where it is to be quick, 60 ops and three of the training graphs.
+// CCR 1 and 5, a graph each; and 14 training graphs, contended, whose groups are merged (fusion/merged_fusion.h): to
+// judge, the short forms of GO's workloads on their hosts; to tune, cases that GO's policy is validated on
+// (workloads/go_corpus.h). Seeds from kQualitySeed + 900'000. Where it is to be quick, 60 ops and three of the training
+// graphs.
 std::vector<PortfolioProblem> PortfolioProblems(PortfolioUse use, bool quick);
 
 struct PortfolioOptions {
