@@ -12,8 +12,9 @@
 namespace millrace {
 namespace {
 
-// The second, after what fuses nothing. HEFT's plans do not tell which suits annealing: on Transformer-XL they are
-// faster unfused, and annealing goes much further where there are fewer groups.
+// The second, after what fuses nothing: what is measured to pay, else what goes furthest. HEFT's plans do not tell
+// which suits annealing: on Transformer-XL they are faster unfused, and annealing goes much further where there are
+// fewer groups.
 const FusionOption& FusedAsPays(const std::vector<FusionOption>& fusions) {
   return fusions[fusions.size() > 1 ? 1 : 0];
 }
