@@ -26,8 +26,8 @@ class RankSession {
   // Of rank 0, once it has read the model. Null where the target is another.
   mpi::Leader* Lead(const CommandLine& line, const std::string& path, const LoadedGraph& loaded);
 
-  // After Lead. The ranks as a machine where `words` are "this", else the machine that they name; with links as they are
-  // measured now, in about so many seconds, unless the target says that they are given.
+  // After Lead. The ranks as a machine where `words` are "this", else the machine that they name; with links as they
+  // are measured now, in about so many seconds, unless the target says that they are given.
   Machine MeasuredMachine(const std::string& words, double seconds);
 
   // After Lead. Times ops on the ranks of the machine that the words name; nothing where there is no model, or where

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the linear timeline is swept, and memory is checked: items are op-visits, so items_per_second is the figure to
-// read.
+// How fast the linear timeline is swept, and memory is checked: items are op-visits, so items_per_second is the figure
+// to read.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

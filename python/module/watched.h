@@ -12,8 +12,8 @@
 
 #include "millrace/optimize/optimize.h"
 
-// Work that takes a while, as Python wants it: the interpreter's lock is free meanwhile, Ctrl-C is answered, progress is
-// told on the thread that asked for the work.
+// Work that takes a while, as Python wants it: the interpreter's lock is free meanwhile, Ctrl-C is answered, progress
+// is told on the thread that asked for the work.
 namespace millrace::python {
 
 // What work says of how far it is, from any thread. What nobody could tell from what follows at once is left out.

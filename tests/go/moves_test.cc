@@ -200,8 +200,8 @@ TEST(MovesOf, NamesEveryBlockOnceWithAnotherDeviceTheSurestFirst) {
   }
 }
 
-// A move is surer than staying as often as the softmax of the logits says that a draw is another device, and goes to each
-// of the others as often as their share of it says.
+// A move is surer than staying as often as the softmax of the logits says that a draw is another device, and goes to
+// each of the others as often as their share of it says.
 TEST(MovesOf, DrawsDevicesFromTheSoftmaxOfTheLogits) {
   Random random(16);
   std::unique_ptr<GoCase> of = OddCase(random);

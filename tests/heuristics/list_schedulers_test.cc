@@ -355,8 +355,9 @@ Machine Hosts(int count) {
   return machine;
 }
 
-// Where links are shared a scheduler that reserves them does better than one that does not know. Those that choose among
-// all ready groups (etf, dls, minmin) know of a group's transfers only as of when it became ready, and gain nothing.
+// Where links are shared a scheduler that reserves them does better than one that does not know. Those that choose
+// among all ready groups (etf, dls, minmin) know of a group's transfers only as of when it became ready, and gain
+// nothing.
 TEST(ListSchedulers, PlanForSharedLinksWhereTheProxyIsContended) {
   constexpr int kGraphs = 12;
   const std::vector<Named> heuristics{

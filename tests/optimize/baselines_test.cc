@@ -54,7 +54,8 @@ Machine FourCores() {
   return machine;
 }
 
-// What runs on the fastest device stays there; the two that cannot, and share a device, go where both together are quickest.
+// What runs on the fastest device stays there; the two that cannot, and share a device, go where both together are
+// quickest.
 TEST(Baselines, OfOneDeviceLeaveItTogetherWhereOpsShareADevice) {
   ProblemBuilder problem(3);
   problem.AddOp({1, 50, 50});

@@ -65,8 +65,8 @@ TEST(Pool, IsTheSameForTheSameSeed) {
   for (std::size_t i = 0; i < a.entries.size(); ++i) EXPECT_EQ(a.entries[i].assignment, b.entries[i].assignment);
 }
 
-// How often the pool is asked whether it has enough while these methods plan, the answer being `enough`, and what it then
-// holds plans of.
+// How often the pool is asked whether it has enough while these methods plan, the answer being `enough`, and what it
+// then holds plans of.
 std::pair<int, std::set<std::string>> Asked(const std::vector<std::string>& methods, bool enough) {
   RandomGraphOptions of;
   of.ops = 40;

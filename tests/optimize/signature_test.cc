@@ -32,8 +32,8 @@
 // alone. Makespans and logits stay out: the learned methods' float32 sums differ in their last bits from one
 // instruction set to another. Plans depend on them only where a draw falls that close to its bound, and none of these
 // does: the table is the same for g++ -O3 and clang -O1 with sanitizers, and with the networks' loops for plain x86-64,
-// AVX2 and AVX-512; with g++ -O1 the weights of `gflownet` meet one. A mismatch of learned methods alone, on one kind of
-// processor or build alone, may be such a draw.
+// AVX2 and AVX-512; with g++ -O1 the weights of `gflownet` meet one. A mismatch of learned methods alone, on one kind
+// of processor or build alone, may be such a draw.
 namespace millrace {
 namespace {
 

@@ -9,8 +9,8 @@
 
 namespace millrace::testing {
 
-// Some of a plan's groups kept, and some of its other ops pinned: the plan keeps to that, and others can, with these ops
-// fused or not. `model` is one without steering.
+// Some of a plan's groups kept, and some of its other ops pinned: the plan keeps to that, and others can, with these
+// ops fused or not. `model` is one without steering.
 Steering RandomSteering(Random& random, const Plan& plan, const CostModel& model, const Machine& machine);
 
 // A random graph on a random machine, with something settled before anybody plans. Stays where it is made.

@@ -217,8 +217,8 @@ TEST(ReportHtml, DrawsMemoryAsHighAsItsStrip) {
   EXPECT_GE(std::atoi(browsed.document.c_str() + at + 11), 30);
 }
 
-// What the pointer meets along the first row tells what is in view: less of it closer up, its end after steps aside, and
-// all of it again in the end.
+// What the pointer meets along the first row tells what is in view: less of it closer up, its end after steps aside,
+// and all of it again in the end.
 TEST(ReportHtml, LooksCloserAndAside) {
   const Browsed browsed = Browse(ReportHtml(SmallResult("first")), R"js(
     const seen = () => {

@@ -15,10 +15,10 @@
 #include "millrace/formats/onnx_read.h"
 #include "tests/runtime/kernel_harness.h"
 
-// The cases of the package libonnx-testdata: what PyTorch exported once, and models of one op (or the few it expands to) with inputs and expected
-// outputs. An op that the runtime claims to execute has to give what the case expects, on one worker and on two, from
-// plain tensors and from blocked ones. MILLRACE_ONNX_NODE_CASES names a folder of such models from another version of
-// ONNX, to check those instead.
+// The cases of the package libonnx-testdata: what PyTorch exported once, and models of one op (or the few it expands
+// to) with inputs and expected outputs. An op that the runtime claims to execute has to give what the case expects, on
+// one worker and on two, from plain tensors and from blocked ones. MILLRACE_ONNX_NODE_CASES names a folder of such
+// models from another version of ONNX, to check those instead.
 namespace millrace {
 namespace {
 

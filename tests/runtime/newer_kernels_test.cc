@@ -9,8 +9,8 @@
 
 #include "tests/runtime/kernel_harness.h"
 
-// Transposed convolutions, Einsum, and the normalisations and activations of opsets 18 to 22, on sizes that the cases of
-// ONNX do not have: whole blocks of channels, several workers, groups.
+// Transposed convolutions, Einsum, and the normalisations and activations of opsets 18 to 22, on sizes that the cases
+// of ONNX do not have: whole blocks of channels, several workers, groups.
 namespace millrace {
 namespace {
 

@@ -26,7 +26,8 @@ struct GoPlacementFlags {
   std::string logs;     // folder for those of the trainings; empty: none
 };
 
-// The samplers, trained and untrained, by the contended proxy alone, and contended searches that begin with what go draws.
+// The samplers, trained and untrained, by the contended proxy alone, and contended searches that begin with what go
+// draws.
 std::vector<GoMethod> Samplers(const GoStudy& study, const GoStudyFlags& options) {
   std::vector<GoMethod> methods;
   for (const char* name : {"gflownet", "gflownet-untrained"})

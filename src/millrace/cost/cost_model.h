@@ -30,7 +30,8 @@ class CostModel {
 
   virtual const ComputationGraph& graph() const = 0;
 
-  // What plans under this model must keep to, where a user has settled something; copies with other times have the same.
+  // What plans under this model must keep to, where a user has settled something; copies with other times have the
+  // same.
   virtual const Steering* steering() const { return nullptr; }
 };
 

@@ -22,8 +22,8 @@ struct Pin {
 Pin ParsePin(std::string_view words);
 
 // Part of an earlier plan of the same graph. Groups with an op of such a name stay as they are and, by its name, on
-// their device. A pattern after "!" takes ops out again: a group with one of these is free. Without any pattern, or with
-// none but such, all other groups are kept. Which group comes first is free, as long as the plan is valid.
+// their device. A pattern after "!" takes ops out again: a group with one of these is free. Without any pattern, or
+// with none but such, all other groups are kept. Which group comes first is free, as long as the plan is valid.
 struct KeptPlan {
   PlanRecord record;
   std::vector<std::string> patterns;

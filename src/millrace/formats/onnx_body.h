@@ -14,14 +14,14 @@ namespace millrace {
 // Is this an If whose condition is a constant? Its branches' shapes then say nothing until it is inlined.
 bool IsDecided(const OnnxDraft& draft, const Node& node);
 
-// Puts, in the place of every If whose condition is a constant, the nodes of the branch it takes. Returns how many there
-// were. Wants a draft without dead nodes; leaves one with values nobody makes any more. Throws InvalidInput where a
-// branch is no sound graph.
+// Puts, in the place of every If whose condition is a constant, the nodes of the branch it takes. Returns how many
+// there were. Wants a draft without dead nodes; leaves one with values nobody makes any more. Throws InvalidInput where
+// a branch is no sound graph.
 int InlineConstantIfs(OnnxDraft& draft);
 
-// Types and shapes of the outputs of an If, a Loop or a Scan as its bodies make them: by output, nothing where it is not
-// the same whatever the node reads. A value that a Loop or Scan carries keeps its shape or has none here. Infers shapes
-// in this process, so it is for the child of onnx_infer.h. Throws InvalidInput where a body is no sound graph.
+// Types and shapes of the outputs of an If, a Loop or a Scan as its bodies make them: by output, nothing where it is
+// not the same whatever the node reads. A value that a Loop or Scan carries keeps its shape or has none here. Infers
+// shapes in this process, so it is for the child of onnx_infer.h. Throws InvalidInput where a body is no sound graph.
 std::vector<std::optional<TypedShape>> ShapesOfControlFlow(const OnnxDraft& draft, const Node& node);
 
 }  // namespace millrace

@@ -17,7 +17,8 @@ struct OnnxReadOptions {
 };
 
 // The model in `path`: external data read, float16 and bfloat16 widened to float32, constants folded, dead nodes
-// removed, every shape inferred. Warnings (an output without a shape, say) are appended to `warnings` where it is given. Throws InvalidInput.
+// removed, every shape inferred. Warnings (an output without a shape, say) are appended to `warnings` where it is
+// given. Throws InvalidInput.
 Model ReadOnnx(const std::string& path, const OnnxReadOptions& options = {},
                std::vector<std::string>* warnings = nullptr);
 

@@ -7,8 +7,8 @@
 
 #include "millrace/formats/model.h"
 
-// Types and shapes of the outputs of nodes for which libonnx 1.12 has no rule: operators that opsets 18 to 22 brought or
-// changed (see onnx_newer.h), and Einsum. Source: the operators' definitions in ONNX 1.17.
+// Types and shapes of the outputs of nodes for which libonnx 1.12 has no rule: operators that opsets 18 to 22 brought
+// or changed (see onnx_newer.h), and Einsum. Source: the operators' definitions in ONNX 1.17.
 namespace millrace {
 
 using TypedShape = std::pair<DataType, Shape>;

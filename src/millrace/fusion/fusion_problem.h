@@ -11,8 +11,8 @@
 
 // Which ops of a graph may be merged into fusion groups, and where they can run: what every way of choosing the groups
 // starts from. Candidates are the edges producer -> consumer that the fusion table lets join, consumers in topological
-// order, of one consumer the latest producer first. Groups that a user keeps (cost/steering.h) stand from the beginning,
-// and no candidate touches them.
+// order, of one consumer the latest producer first. Groups that a user keeps (cost/steering.h) stand from the
+// beginning, and no candidate touches them.
 namespace millrace {
 
 struct Merge {
@@ -34,8 +34,8 @@ class FusionProblem {
   std::size_t num_candidates(OpId op) const { return num_candidates_[static_cast<std::size_t>(op)]; }
   int position(OpId op) const { return positions_[static_cast<std::size_t>(op)]; }  // in topological order
 
-  // Groups that stand from the beginning; a place for every op's group in an order of them all, where every edge between
-  // groups leads upwards.
+  // Groups that stand from the beginning; a place for every op's group in an order of them all, where every edge
+  // between groups leads upwards.
   const FusionGroups& kept() const { return kept_; }
   std::int32_t slot(OpId op) const { return slots_[static_cast<std::size_t>(op)]; }
 

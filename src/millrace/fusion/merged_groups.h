@@ -11,9 +11,9 @@
 // fusion table, all of them together keep an order, and each has a device left.
 namespace millrace {
 
-// Groups are named by one of their ops. Every op is single at first, but for those of kept groups. One object serves one thread; only the
-// constructor, copying and groups() allocate. A question takes time by the edges of the ops around the two groups,
-// never by the size of the graph. The problem must outlive it.
+// Groups are named by one of their ops. Every op is single at first, but for those of kept groups. One object serves
+// one thread; only the constructor, copying and groups() allocate. A question takes time by the edges of the ops around
+// the two groups, never by the size of the graph. The problem must outlive it.
 class MergedGroups {
  public:
   // Merging is refused where more edges than these would have to be looked at to know that the groups keep an order.

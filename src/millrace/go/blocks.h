@@ -10,8 +10,8 @@
 #include "millrace/go/problem.h"
 
 // Colocations of a problem that move together when GO's policy improves a placement: a good one is hardly ever found by
-// moving one op at a time, as each such move only adds transfers. Blocks are the clusters of heuristics/cluster_levels.h
-// of fused groups, so that a move never cuts a group.
+// moving one op at a time, as each such move only adds transfers. Blocks are the clusters of
+// heuristics/cluster_levels.h of fused groups, so that a move never cuts a group.
 namespace millrace {
 
 // One partition of all colocations of a problem.

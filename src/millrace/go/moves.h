@@ -11,13 +11,13 @@
 #include "millrace/go/policy.h"
 #include "millrace/random/random.h"
 
-// GO's policy improves a placement: y[t] ~ pi(. | graph, y[t-1]) once more, but decided in blocks (go/blocks.h), of which
-// the surest are moved as far as that makes the plan faster. Seconds.
+// GO's policy improves a placement: y[t] ~ pi(. | graph, y[t-1]) once more, but decided in blocks (go/blocks.h), of
+// which the surest are moved as far as that makes the plan faster. Seconds.
 //
 // Choices of one iteration are independent of each other, so two that are good alone may be bad together. The proxy,
-// which is cheap beside the policy, says which of them to make. Its source is the iterative decision of Zhou et al., "Transferable
-// Graph Optimizers for ML Compilers", NeurIPS 2020; the surest first is how Ghazvininejad et al., "Mask-Predict", 2019,
-// decode what is decided at once.
+// which is cheap beside the policy, says which of them to make. Its source is the iterative decision of Zhou et al.,
+// "Transferable Graph Optimizers for ML Compilers", NeurIPS 2020; the surest first is how Ghazvininejad et al.,
+// "Mask-Predict", 2019, decode what is decided at once.
 namespace millrace {
 
 struct GoMoveOptions {
@@ -41,8 +41,8 @@ struct GoMove {
 // The logits of blocks, blocks x devices: means over the rows of their colocations.
 std::vector<double> BlockLogits(const GoProblem& problem, const GoBlocks& blocks, std::span<const float> logits);
 
-// Every block to the likeliest of the other devices, the surest first. `logits` of BlockLogits. At a temperature above 0
-// devices and order are drawn.
+// Every block to the likeliest of the other devices, the surest first. `logits` of BlockLogits. At a temperature above
+// 0 devices and order are drawn.
 std::vector<GoMove> MovesOf(const GoProblem& problem, const GoBlocks& blocks, std::span<const double> logits,
                             std::span<const std::int32_t> device_of, double softmax_temperature, Random& random);
 

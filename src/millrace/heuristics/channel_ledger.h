@@ -14,9 +14,9 @@
 // transfer waits until its channel is idle, and then keeps others waiting. Seconds.
 //
 // Every transfer reserves its channel at the earliest idle stretch after its tensor is made, in the order in which the
-// groups that need it are placed, and its entry channel, where it has one, at the earliest from then on; a tensor goes to
-// a memory once. Source: the edge scheduling of Sinnen, Sousa, "Communication Contention in Task Scheduling", IEEE TPDS
-// 2005.
+// groups that need it are placed, and its entry channel, where it has one, at the earliest from then on; a tensor goes
+// to a memory once. Source: the edge scheduling of Sinnen, Sousa, "Communication Contention in Task Scheduling", IEEE
+// TPDS 2005.
 namespace millrace {
 
 // Only Clear and copying allocate. `costed` must outlive it and its copies.

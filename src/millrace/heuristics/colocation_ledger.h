@@ -9,8 +9,8 @@
 // Where the colocations of a plan under construction are settled, and what devices owe to them. Seconds.
 namespace millrace {
 
-// A colocation is open until its first group is placed. From then on the device owes the seconds of its other groups until
-// these are placed, too. Only the constructor allocates.
+// A colocation is open until its first group is placed. From then on the device owes the seconds of its other groups
+// until these are placed, too. Only the constructor allocates.
 class ColocationLedger {
  public:
   explicit ColocationLedger(const CostedGraph& costed);  // which must outlive the ledger
@@ -27,8 +27,8 @@ class ColocationLedger {
     return settled < 0 || settled == device;
   }
 
-  // Seconds that the other groups of the group's open colocation would take on the device; 0 once it is settled. A choice
-  // for one member binds them all, so it should count what they cost.
+  // Seconds that the other groups of the group's open colocation would take on the device; 0 once it is settled. A
+  // choice for one member binds them all, so it should count what they cost.
   double Rest(int group, int device) const { return Settled(group) ? 0 : RestOfOpen(group, device); }
 
   // The same with what the device owes to the colocations settled there. The first micro-batch that runs through a

@@ -31,8 +31,8 @@ class ThereAndBack {
   explicit ThereAndBack(const CostedGraph& costed);
   ~ThereAndBack();
 
-  // Calls offer(plan, seconds) for every plan that is faster by the proxy than `from` and all before it. O(rounds) times
-  // HEFT. Throws Interrupted.
+  // Calls offer(plan, seconds) for every plan that is faster by the proxy than `from` and all before it. O(rounds)
+  // times HEFT. Throws Interrupted.
   void Improve(const Assignment& from, const ForwardBackwardOptions& options,
                const std::function<void(const Assignment&, double)>& offer);
 

@@ -10,7 +10,8 @@
 namespace millrace {
 
 // Adds, in the order reports list them: sequential, random, list, heft, heft-append, weighted-heft, forward-backward,
-// cpop, peft, etf, dls, minmin, maxmin, randomised-list, metis, expert, placements. `sequential` is the trivial stand-in.
+// cpop, peft, etf, dls, minmin, maxmin, randomised-list, metis, expert, placements. `sequential` is the trivial
+// stand-in.
 void AddHeuristics(PlannerRegistry& registry);
 
 // One of them. Throws InvalidInput where there is none of this name.

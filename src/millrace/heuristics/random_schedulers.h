@@ -15,8 +15,8 @@ Assignment ScheduleAtRandom(const CostedGraph& costed, Random random);
 
 // HEFT with doubt: upward ranks times a lognormal factor, and each finish times one near 1, so that good schedules in
 // HEFT's neighbourhood come out, each different. How much doubt differs from sample to sample as well. On machines with
-// gangs samples take turns among GangChoices, and where ops must share a device every second one counts what devices owe
-// (PartialSchedule::BoundSeconds). `doubt` times the usual doubt: above 1 plans differ more and are worse.
+// gangs samples take turns among GangChoices, and where ops must share a device every second one counts what devices
+// owe (PartialSchedule::BoundSeconds). `doubt` times the usual doubt: above 1 plans differ more and are worse.
 class RandomisedList {
  public:
   explicit RandomisedList(const CostedGraph& costed, double doubt = 1);

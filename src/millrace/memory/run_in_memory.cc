@@ -183,8 +183,8 @@ std::optional<RatedAssignment> StartInMemory(const PlanningProblem& problem, std
   return start;
 }
 
-// Two searches under real capacities, one from there and one from where the planner begins itself: the first is the faster
-// plan, but what the planner sees as its start leads elsewhere. Nothing where no start fits.
+// Two searches under real capacities, one from there and one from where the planner begins itself: the first is the
+// faster plan, but what the planner sees as its start leads elsewhere. Nothing where no start fits.
 std::optional<BestOf> SearchInMemory(const Planner& planner, const PlanningProblem& problem, const Budget& budget,
                                      Random& random, std::size_t most) {
   constexpr double kStartShare = 0.1;

@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kInBuildTree = "models";
 constexpr const char* kInInstallation = "share/millrace/models";
 
-// The shared library or executable that this code lies in; empty where that cannot be told. Of an executable the name is
-// that by which it was called, which may be one of any file where it is not a whole path.
+// The shared library or executable that this code lies in; empty where that cannot be told. Of an executable the name
+// is that by which it was called, which may be one of any file where it is not a whole path.
 std::filesystem::path FileOfThisCode() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&ModelFolders), &info) == 0 || info.dli_fname == nullptr) return {};

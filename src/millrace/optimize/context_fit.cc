@@ -40,7 +40,8 @@ bool ShareAUnit(const Machine& machine, int a, int b) {
                      [&of_b](int unit) { return std::find(of_b.begin(), of_b.end(), unit) != of_b.end(); });
 }
 
-// What the candidate's groups did. The last of their inputs counts as waited for where it came after the units were free.
+// What the candidate's groups did. The last of their inputs counts as waited for where it came after the units were
+// free.
 void LookAt(const CostModel& proxy, const Machine& machine, const std::vector<int>& kinds, const Candidate& candidate,
             std::vector<SeenGroup>& observations) {
   const Plan& plan = candidate.plan;

@@ -15,12 +15,13 @@
 // What measured timelines say that the proxy, made of ops timed alone, does not know: how long ops take in the midst of
 // plans, and what it takes to hand a tensor from one unit to another. Seconds.
 //
-// Where plans' times alone are known, durations are guessed from critical paths (duration_fit.h). A timeline shows every
-// group, so each is an observation of log(measured / proxy): the median of its kind of device, plus a deviation of its op
-// type there, plus one of the op, both shrunk towards 0 the more the fewer observations there are. An op that was never
-// seen on a kind has that kind's and its type's factor. Groups whose inputs all come from their own units speak first,
-// others only of ops that none of these has: what those take longer is the hand-over's price per byte, and the median
-// time from the arrival of the last input, where that came from elsewhere, to the start of the group its constant.
+// Where plans' times alone are known, durations are guessed from critical paths (duration_fit.h). A timeline shows
+// every group, so each is an observation of log(measured / proxy): the median of its kind of device, plus a deviation
+// of its op type there, plus one of the op, both shrunk towards 0 the more the fewer observations there are. An op that
+// was never seen on a kind has that kind's and its type's factor. Groups whose inputs all come from their own units
+// speak first, others only of ops that none of these has: what those take longer is the hand-over's price per byte, and
+// the median time from the arrival of the last input, where that came from elsewhere, to the start of the group its
+// constant.
 namespace millrace {
 
 struct ContextFit {

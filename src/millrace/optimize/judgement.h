@@ -8,8 +8,8 @@
 // What the measurements of a run say about the proxy and about planning.
 namespace millrace {
 
-// Does a target say the same time of a plan whenever it runs? Where times vary, one run says nothing of how sure a ratio
-// is, and none is told.
+// Does a target say the same time of a plan whenever it runs? Where times vary, one run says nothing of how sure a
+// ratio is, and none is told.
 enum class Times { kRepeat, kVary };
 
 // The winner is whatever is fastest in the end, a baseline too, and the baseline called `usual` where nothing is faster

@@ -54,9 +54,9 @@ struct OneMethodResult {
 void CheckLimits(const PlannerTraits& traits, const OneMethodOptions& options);
 
 // The best plan that fits in memory of all that the planner offers for the model's graph on this machine, which the
-// model was made for; of plans that are fast enough the one of least value, where the objective is another than latency.
-// Throws InvalidInput where the planner does not look at a limit it is given, WorkFailed where it finds no plan that
-// fits, or none that is fast enough, Interrupted.
+// model was made for; of plans that are fast enough the one of least value, where the objective is another than
+// latency. Throws InvalidInput where the planner does not look at a limit it is given, WorkFailed where it finds no
+// plan that fits, or none that is fast enough, Interrupted.
 OneMethodResult PlanByOneMethod(const CostModel& model, const Machine& machine, const Planner& planner,
                                 const OneMethodOptions& options);
 

@@ -135,8 +135,8 @@ struct OptimizeStage {
 };
 std::vector<OptimizeStage> OptimizeStages();
 
-// `progress` may be null. Throws InvalidInput (target and model do not go together; no plan can keep to the steering), WorkFailed (no plan fits, or every measurement failed),
-// Interrupted.
+// `progress` may be null. Throws InvalidInput (target and model do not go together; no plan can keep to the steering),
+// WorkFailed (no plan fits, or every measurement failed), Interrupted.
 OptimizeResult Optimize(const LoadedGraph& loaded, const Machine& machine, const PlannerRegistry& planners,
                         const OptimizeOptions& options, const OptimizeProgress& progress);
 

@@ -57,8 +57,8 @@ class Pipeline {
   // Placements searched with shared links in mind.
   void ProposeForSharedLinks();
 
-  // Where time is limited and the proxy is what the target computes, annealing goes on from the fastest plan so far. What
-  // annealed beside the stages before ends as well.
+  // Where time is limited and the proxy is what the target computes, annealing goes on from the fastest plan so far.
+  // What annealed beside the stages before ends as well.
   void SearchOn();
 
   // The best of the pool that differ, beside those for shared links.

@@ -46,8 +46,8 @@ PlannerSettings SettingsFor(const PlannerTraits& traits, const PlannerSettings& 
   return own;
 }
 
-// Those whose best plan searches begin at come first: of equally fast plans the first one counts. Where links are shared,
-// placements that were made as a whole are the best of them, and time may end before the others.
+// Those whose best plan searches begin at come first: of equally fast plans the first one counts. Where links are
+// shared, placements that were made as a whole are the best of them, and time may end before the others.
 std::vector<std::string> InStartOrder(const std::vector<std::string>& names, Proxy proxy) {
   std::vector<std::string> starts = StartHeuristicNames();
   if (proxy == Proxy::kContended) {
@@ -181,7 +181,8 @@ class PoolMaker {
     } else {
       AskForGivenGroups(*task.planner, task.fusion);
     }
-    // Others that draw nothing go on after their first plan as long as they may, which says nothing of how fast they are.
+    // Others that draw nothing go on after their first plan as long as they may, which says nothing of how fast they
+    // are.
     if (task.planner->traits().one_answer) {
       taken_ += clock.Elapsed();
       // Where memory is limited, it is asked twice.

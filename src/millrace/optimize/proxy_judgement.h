@@ -8,8 +8,8 @@
 #include "millrace/optimize/candidate.h"
 
 // How well predicted times of plans agree with measured ones. Candidates are measured in the order of their promise, so
-// most of them are close to each other: how the prediction ranks all of them says as much about noise as about it. Those
-// pairs that the measurements tell apart are counted by themselves.
+// most of them are close to each other: how the prediction ranks all of them says as much about noise as about it.
+// Those pairs that the measurements tell apart are counted by themselves.
 namespace millrace {
 
 struct ProxyJudgement {

@@ -24,12 +24,11 @@ struct RaceOptions {
   Deadline end = Deadline();  // of everything: no load or run begins that is likely to pass it, but for the first ones
 };
 
-// Measures the candidates and fills in times, target_seconds, disturbed and failure, and the timelines of targets that can tell them and whose
-// runs differ. Those that already have
-// target_seconds or a failure (from records of an earlier run) are left as they are. A candidate that fails is out; the
-// others go on. `progress` is told (done, total) runs. Stops early, with what it has, at the deadline, but not before
-// each candidate ran once. At options.end it does: candidates further back then stay without a time, yet never all of
-// them. Throws Interrupted.
+// Measures the candidates and fills in times, target_seconds, disturbed and failure, and the timelines of targets that
+// can tell them and whose runs differ. Those that already have target_seconds or a failure (from records of an earlier
+// run) are left as they are. A candidate that fails is out; the others go on. `progress` is told (done, total) runs.
+// Stops early, with what it has, at the deadline, but not before each candidate ran once. At options.end it does:
+// candidates further back then stay without a time, yet never all of them. Throws Interrupted.
 void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions& options, const Deadline& deadline,
           const std::function<void(int, int)>& progress);
 

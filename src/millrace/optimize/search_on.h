@@ -19,13 +19,13 @@ struct SearchOnOptions {
   Random random{0};
 };
 
-// One search goes on from the plan on each thread, each for all of the time. On the first, under the linear proxy, it is
-// a search from several starts, which is ahead of annealing where a pool has had little time to find them; under the
+// One search goes on from the plan on each thread, each for all of the time. On the first, under the linear proxy, it
+// is a search from several starts, which is ahead of annealing where a pool has had little time to find them; under the
 // contended one annealing. On the second, under the contended proxy, the search for placements
 // (search/placement_search.h), which moves clusters under a list scheduler and is ahead on some graphs; annealing by
-// other chances on the rest. One thread has no time for two: half of it for each is worse than all of it for one on most
-// graphs. The fastest plan if it is faster than `start`, which is one of the pool's or of its fusions; its method says
-// where it began and what went on. Throws Interrupted.
+// other chances on the rest. One thread has no time for two: half of it for each is worse than all of it for one on
+// most graphs. The fastest plan if it is faster than `start`, which is one of the pool's or of its fusions; its method
+// says where it began and what went on. Throws Interrupted.
 std::optional<PoolEntry> SearchOnFrom(const CostModel& model, const Pool& pool, const PoolEntry& start,
                                       const SearchOnOptions& options);
 

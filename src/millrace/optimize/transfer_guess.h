@@ -33,8 +33,8 @@ struct TransferFit {
 };
 
 // The guess under which the proxy times of the measured candidates are the nearest to proportional to what was measured
-// (least error): a grid first, then small steps from its best. None where fewer than four were measured, where all took the
-// same time, or where no guess is a tenth better. Large graphs get fewer questions, so that it stays a matter of
+// (least error): a grid first, then small steps from its best. None where fewer than four were measured, where all took
+// the same time, or where no guess is a tenth better. Large graphs get fewer questions, so that it stays a matter of
 // seconds; at the deadline the best guess so far is the answer.
 TransferFit FitTransfers(const CostModel& proxy, const Machine& machine, const std::vector<Candidate>& candidates,
                          const Deadline& deadline = Deadline());

@@ -53,9 +53,9 @@ PlanAccount AccountOf(std::string name, const Candidate& candidate, const Comput
 // The same plan as it ran.
 PlanAccount AsMeasured(const ComputationGraph& graph, const PlanAccount& predicted, const Timeline& measured);
 
-// Of the best plan, then of each baseline, then of the challenger and of the measured timelines, where there are any; by
-// the contended proxy where the target is sim:contention, whose timelines these are; peak memory is that of the run's
-// proxy all the same. The result must outlive them.
+// Of the best plan, then of each baseline, then of the challenger and of the measured timelines, where there are any;
+// by the contended proxy where the target is sim:contention, whose timelines these are; peak memory is that of the
+// run's proxy all the same. The result must outlive them.
 std::vector<PlanAccount> AccountsOf(const OptimizeResult& result);
 
 // What stands between a plan's name and the rest of its title: "anneal, ", or nothing where the plan is called so.

@@ -70,7 +70,8 @@ class Page {
     return rival;
   }
 
-  // What stands beside the best plan at first: how it was measured, else the plan it has to beat, or that has to beat it.
+  // What stands beside the best plan at first: how it was measured, else the plan it has to beat, or that has to beat
+  // it.
   int SecondShown() const {
     const auto is = [](const char* what) { return [what](const PlanAccount& a) { return a.name == what; }; };
     const auto measured = std::find_if(accounts_.begin() + 1, accounts_.end(), is("best"));

@@ -152,8 +152,8 @@ class PlanData {
     return lanes;
   }
 
-  // 0: at once. 1: the group before in its lane. Else 2 + 3 k + what: 0 the group k on a device that shares a unit, 1 the
-  // group k, which made an input, 2 the transfer k, or where transfers are not listed one from group k.
+  // 0: at once. 1: the group before in its lane. Else 2 + 3 k + what: 0 the group k on a device that shares a unit, 1
+  // the group k, which made an input, 2 the transfer k, or where transfers are not listed one from group k.
   std::int64_t Why(int group, int before) const {
     const StartReason& reason = account_.explanation.traced.reasons[static_cast<std::size_t>(group)];
     switch (reason.what) {

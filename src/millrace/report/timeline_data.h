@@ -29,8 +29,8 @@ std::vector<DataPart> TimelineData(const ComputationGraph& graph, const Machine&
                                    const std::vector<PlanAccount>& accounts, const TypeColours& colours,
                                    std::size_t longest_name);
 
-// The parts as elements of a page, packed. Where they would take more than `most_bytes` together, names are cut to a few
-// letters; the last plans are left out; all of them are.
+// The parts as elements of a page, packed. Where they would take more than `most_bytes` together, names are cut to a
+// few letters; the last plans are left out; all of them are.
 std::string TimelineDataHtml(const ComputationGraph& graph, const Machine& machine,
                              const std::vector<PlanAccount>& accounts, const TypeColours& colours,
                              std::size_t most_bytes);

@@ -3,9 +3,9 @@
 
 // The one script of a page, in three parts that stand behind each other in it. The page is whole without it.
 //
-// It unpacks the timelines' data (timeline_data.h) and draws them on canvases, to be zoomed, moved and asked for details
-// with the mouse and from the keyboard, and filters the table of groups. It sets data-scripts of the document to "done",
-// or to "plain" where the browser cannot unpack or there is no data.
+// It unpacks the timelines' data (timeline_data.h) and draws them on canvases, to be zoomed, moved and asked for
+// details with the mouse and from the keyboard, and filters the table of groups. It sets data-scripts of the document
+// to "done", or to "plain" where the browser cannot unpack or there is no data.
 namespace millrace {
 
 extern const char* const kViewDataScript;     // numbers as people read them; the data

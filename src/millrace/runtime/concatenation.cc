@@ -26,8 +26,8 @@ class Concatenation : public PrimitiveKernel {
     const bool blocked = layout == Layout::kBlocked;
     for (TensorSpec& spec : input_specs_) spec.layout = layout;
     output_specs_.front().layout = layout;
-    // In blocks, a tensor is one of more dimensions: images, blocks, rows, columns, and a block of channels as its elements.
-    // With the channels innermost it is one of other dimensions.
+    // In blocks, a tensor is one of more dimensions: images, blocks, rows, columns, and a block of channels as its
+    // elements. With the channels innermost it is one of other dimensions.
     const bool innermost = layout == Layout::kChannelsLast;
     const std::size_t place = !innermost || axis == 0 ? axis : axis == 1 ? shape.size() - 1 : axis - 1;
     const auto dimensions = [blocked, innermost](Shape of) {

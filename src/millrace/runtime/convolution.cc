@@ -195,8 +195,8 @@ class ConvolutionKernel : public PrimitiveKernel {
           attributes, CpuEngine(), or_empty);
     };
     if (TakesWinograd(part)) {
-      // Twice as fast where oneDNN has it: 3x3 in steps of one, on processors with AVX-512. Its rounding errors are up to
-      // three times those of sums of products: 6e-7 of the results' root mean square.
+      // Twice as fast where oneDNN has it: 3x3 in steps of one, on processors with AVX-512. Its rounding errors are up
+      // to three times those of sums of products: 6e-7 of the results' root mean square.
       if (auto winograd = describe(dnnl::algorithm::convolution_winograd, true)) return winograd;
     }
     return describe(dnnl::algorithm::convolution_direct, false);
@@ -207,8 +207,8 @@ class ConvolutionKernel : public PrimitiveKernel {
     if (output_shape_.size() != 4) return false;
     const std::int64_t results = part.images.size() * part.channels.size() * ElementsFrom(output_shape_, 2);
     if (results * ElementsFrom(weights_shape_, 1) < kWinogradProducts) return false;
-    // oneDNN takes tiles of four by four in batches that divide their number. Where none does, as with 37 x 37 tiles, it
-    // is slower than sums of products.
+    // oneDNN takes tiles of four by four in batches that divide their number. Where none does, as with 37 x 37 tiles,
+    // it is slower than sums of products.
     const auto tiles_along = [this](std::size_t axis) { return (output_shape_[axis] + 3) / 4; };
     const std::int64_t tiles = part.images.size() * tiles_along(2) * tiles_along(3);
     for (std::int64_t batch = kLargestBatch; batch >= kSmallestBatch; --batch) {

@@ -45,9 +45,9 @@ class Executor {
   std::span<std::byte> arrival(std::size_t i) { return SpanOf(program_.arrivals[i]); }
   std::span<const std::byte> departure(std::size_t i) { return SpanOf(program_.departures[i]); }
 
-  // One run; the seconds it took, by the steady clock around it. Allocates nothing. Throws InvalidInput where an index in
-  // the data names no element, unless that is ignored; the outputs then mean nothing. `border`: where the program is a
-  // part of a plan; null otherwise.
+  // One run; the seconds it took, by the steady clock around it. Allocates nothing. Throws InvalidInput where an index
+  // in the data names no element, unless that is ignored; the outputs then mean nothing. `border`: where the program is
+  // a part of a plan; null otherwise.
   double Run(Border* border = nullptr);
 
   // One run that also notes when each step ran: by worker, then in its order. Costs two reads of a counter a step.

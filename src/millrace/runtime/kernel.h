@@ -18,8 +18,8 @@ namespace millrace {
 class RunFault;
 
 // How a tensor's elements lie in memory: row-major as ONNX has them; or (4-D float32 only) oneDNN's form for this
-// processor: channels in blocks (ChannelBlock), innermost, padded with zeros to a whole block, where padding must be zero
-// for every reader; or (8 bits, three to five dimensions) with the channels innermost.
+// processor: channels in blocks (ChannelBlock), innermost, padded with zeros to a whole block, where padding must be
+// zero for every reader; or (8 bits, three to five dimensions) with the channels innermost.
 enum class Layout { kPlain, kBlocked, kChannelsLast };
 
 struct TensorSpec {

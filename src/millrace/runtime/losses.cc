@@ -86,8 +86,8 @@ class LossKernel : public OneNodeKernel {
     return narrow;
   }
 
-  // What the scores' logarithms are shifted by, that is, the logarithm of the sum of their exponentials; also writes the
-  // logarithms of the probabilities where they are an output.
+  // What the scores' logarithms are shifted by, that is, the logarithm of the sum of their exponentials; also writes
+  // the logarithms of the probabilities where they are an output.
   float Normalize(const KernelBuffers& buffers, std::int64_t position) const {
     const float* scores = Scores(buffers, position);
     float most = -std::numeric_limits<float>::infinity();

@@ -5,7 +5,8 @@
 
 #include "millrace/runtime/kernel.h"
 
-// A Gemm or MatMul, of integers too, as a batch of matrix products: output[b] = alpha * left[b] x right[b] (+ beta * addend).
+// A Gemm or MatMul, of integers too, as a batch of matrix products: output[b] = alpha * left[b] x right[b] (+ beta *
+// addend).
 namespace millrace {
 
 struct MatrixShapes {

@@ -23,9 +23,9 @@
 // before y's in the sense of the C++ memory model.
 //
 // Places are given greedily first: larger buffers first, each at the lowest offset that is free of the placed buffers
-// that it may not share with (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020; there
-// lifetimes are intervals of one order, here of the partial one). O(buffers squared x workers). Where that takes more
-// than the bound below, and there are not too many buffers, memory_packing.h searches for less.
+// that it may not share with (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020;
+// there lifetimes are intervals of one order, here of the partial one). O(buffers squared x workers). Where that takes
+// more than the bound below, and there are not too many buffers, memory_packing.h searches for less.
 namespace millrace {
 
 // Steps of each worker that are certainly finished.

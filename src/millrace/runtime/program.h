@@ -81,8 +81,8 @@ void CheckExecutable(const Model& model);
 // shared through `weights` where it is given. Throws InvalidInput as CheckExecutable and CheckRunsHere do.
 Program CompileProgram(const Model& model, const Machine& machine, const Plan& plan, WeightCache* weights = nullptr);
 
-// The part of a plan that runs here: the plan holds only its groups, which read nothing that is made outside it but what
-// arrives. At least one group. Throws InvalidInput as above.
+// The part of a plan that runs here: the plan holds only its groups, which read nothing that is made outside it but
+// what arrives. At least one group. Throws InvalidInput as above.
 Program CompilePart(const Model& model, const Machine& machine, const Plan& part, const BorderValues& border,
                     WeightCache* weights = nullptr);
 

@@ -9,8 +9,8 @@
 #include "millrace/runtime/kernel.h"
 #include "millrace/vector/vector_loops.h"
 
-// Linear quantisation as ONNX has it: real = scale x (stored - zero point), one scale for a whole tensor or one for each
-// index along an axis. Source: the ONNX operators QuantizeLinear and DequantizeLinear.
+// Linear quantisation as ONNX has it: real = scale x (stored - zero point), one scale for a whole tensor or one for
+// each index along an axis. Source: the ONNX operators QuantizeLinear and DequantizeLinear.
 namespace millrace {
 
 // The smallest and the largest number that a type of at most 16 bits stores; nothing for other types.
@@ -34,8 +34,8 @@ std::optional<Quantization> QuantizationAt(const Model& model, const Node& node,
 // The zero points alone that are input `at` of the node, 0 where it is left out; nothing where they are computed.
 std::optional<std::vector<std::int32_t>> ZeroPointsAt(const Model& model, const Node& node, std::size_t at);
 
-// The whole number nearest to `number`, ties to even, within [low, high], which are whole numbers of at most 2^22 either
-// way; `low` for what is no number. Plain enough for the compiler to vectorise.
+// The whole number nearest to `number`, ties to even, within [low, high], which are whole numbers of at most 2^22
+// either way; `low` for what is no number. Plain enough for the compiler to vectorise.
 MILLRACE_INLINE float RoundedWithin(float number, float low, float high) {
   constexpr float kAllWhole = 12582912.0f;  // 1.5 x 2^23: from here on floats have no fraction
   const float above = number > low ? number : low;

@@ -6,8 +6,8 @@
 // Changing the layout of a tensor: float32 of four dimensions to and from blocks, bytes to and from channels innermost.
 namespace millrace {
 
-// Channels in a block of Layout::kBlocked: as many as oneDNN's kernels for this processor have lanes, 16 with AVX-512 and
-// 8 without. On any other number its convolutions and pools fall back to loops that are ten times slower.
+// Channels in a block of Layout::kBlocked: as many as oneDNN's kernels for this processor have lanes, 16 with AVX-512
+// and 8 without. On any other number its convolutions and pools fall back to loops that are ten times slower.
 std::int64_t ChannelBlock();
 
 // True if a tensor of this type and shape may lie in blocks.

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-// What a kernel may meet in its data while it runs: an index that names no element, or data that make more or fewer rows
-// than the model states. Kernels do not throw; they note it here, go on with anything that is there, and the executor
-// throws once the run is over.
+// What a kernel may meet in its data while it runs: an index that names no element, or data that make more or fewer
+// rows than the model states. Kernels do not throw; they note it here, go on with anything that is there, and the
+// executor throws once the run is over.
 namespace millrace {
 
 class RunFault {

@@ -21,8 +21,8 @@ struct SlidingWindow {
 // Throws InvalidInput on attributes of the wrong number or value, or a window larger than its padded input.
 SlidingWindow WindowOf(const Node& node, const Shape& spatial, const Shape& kernel);
 
-// Some rows of the result (the first spatial dimension): which of the source's `rows` rows they read, and what padding is
-// left before and behind those.
+// Some rows of the result (the first spatial dimension): which of the source's `rows` rows they read, and what padding
+// is left before and behind those.
 struct RowBand {
   Share source;
   std::int64_t before = 0;

@@ -49,8 +49,8 @@ struct ContendedState {
   double time = -1;                             // of the last finish dealt with
 };
 
-// Reads tables of `costed`, which must outlive it. Steps allocate nothing, but that more transfers than ever before may be
-// on their way to entry channels.
+// Reads tables of `costed`, which must outlive it. Steps allocate nothing, but that more transfers than ever before may
+// be on their way to entry channels.
 class ContendedRun {
  public:
   explicit ContendedRun(const CostedGraph& costed);

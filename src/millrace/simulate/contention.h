@@ -19,9 +19,9 @@ namespace millrace {
 // time are served in the order of their producer's place in the sequence, then tensor id, then destination memory.
 //
 // What comes over a link with an entry channel passes there, too, as it comes out of the first, again one transfer at a
-// time: a transfer of d seconds that its channel lets in at b is there d after b or after the entry is idle, whichever is
-// later, and keeps the entry until then; its own channel is free at b + d. The entry serves in the order of b, at one b in
-// that order in which they were ready. It models hosts whose links to a switch are shared each way.
+// time: a transfer of d seconds that its channel lets in at b is there d after b or after the entry is idle, whichever
+// is later, and keeps the entry until then; its own channel is free at b + d. The entry serves in the order of b, at
+// one b in that order in which they were ready. It models hosts whose links to a switch are shared each way.
 //
 // The transfer to a memory goes to the device of its first reader there by the sequence. A reader on a device that the
 // producer's reaches for free needs none and takes no part in it.

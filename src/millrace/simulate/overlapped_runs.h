@@ -6,8 +6,8 @@
 #include "millrace/simulate/timeline.h"
 
 // How often a plan can run where the next run begins before the last has ended. Every unit does its groups of one run
-// in their order, then those of the next; inputs are always there. Memory is not looked at: each run under way needs its
-// own.
+// in their order, then those of the next; inputs are always there. Memory is not looked at: each run under way needs
+// its own.
 namespace millrace {
 
 // Seconds from one run to the next that no order of these groups on these devices goes below: those of the busiest unit

@@ -294,8 +294,8 @@ bool Alike(const CostedGraph& costed, int a, int b) {
   return true;
 }
 
-// Where the ascent may begin: the path, and the units of each kind of device. From elsewhere the way to the best is a ridge:
-// prices of memory must rise while the weight of a fast device falls.
+// Where the ascent may begin: the path, and the units of each kind of device. From elsewhere the way to the best is a
+// ridge: prices of memory must rise while the weight of a fast device falls.
 std::vector<std::vector<double>> FirstWeights(const CostedGraph& costed) {
   constexpr std::size_t kMost = 8;
   const std::vector<double> none(kPath + 1 + Index(costed.topology.num_units), 0.0);

@@ -8,8 +8,8 @@
 
 // Was somebody else using our processors while we measured? Seconds.
 //
-// Over a second or more /proc/stat tells: it counts in ticks of 10 ms. Over the time of one op the scheduler's account of
-// a thread does: how long it was ready to run and another had the processor.
+// Over a second or more /proc/stat tells: it counts in ticks of 10 ms. Over the time of one op the scheduler's account
+// of a thread does: how long it was ready to run and another had the processor.
 namespace millrace {
 
 // Processor time since the system started, over some processors.

@@ -27,8 +27,8 @@ bool NamesMpi(std::string_view words);
 // Throws InvalidInput for another option.
 MpiWords ParseMpiTarget(std::string_view words);
 
-// Load makes every rank's part ready, writes made-up inputs and runs once to warm up. A plan that one rank cannot take is
-// a failed measurement; a rank that is lost is WorkFailed, and the end. The context needs a graph, a machine and the
+// Load makes every rank's part ready, writes made-up inputs and runs once to warm up. A plan that one rank cannot take
+// is a failed measurement; a rank that is lost is WorkFailed, and the end. The context needs a graph, a machine and the
 // ranks; a cost model to emulate, a model otherwise. Throws InvalidInput without them, and where the machine takes more
 // ranks, or more processors of one, than there are.
 std::unique_ptr<Target> MakeMpiTarget(std::string_view words, const TargetContext& context);

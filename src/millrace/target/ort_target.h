@@ -10,8 +10,9 @@
 // (engines/onnxruntime/conductor.h).
 //
 // Load makes the sessions ready, fills the model's inputs with seeded random data, runs once to warm up and holds the
-// outputs against those of the whole model in one session (engines/onnxruntime/agreement.h); a plan whose outputs differ
-// has failed. A model that gives other outputs at every run is not checked. Runs of one target exclude each other.
+// outputs against those of the whole model in one session (engines/onnxruntime/agreement.h); a plan whose outputs
+// differ has failed. A model that gives other outputs at every run is not checked. Runs of one target exclude each
+// other.
 namespace millrace {
 
 // `words`: ort[,library=PATH]. The context's graph, machine and model are needed and outlive the target and its plans.

@@ -27,8 +27,9 @@ namespace millrace {
 // InvalidInput naming the part it does not know.
 std::unique_ptr<Target> MakeSimulatedTarget(std::string_view words, const TargetContext& context);
 
-// The target's own linear model: all of it but contention, greed and SimGrid, for methods that are to know what others must not.
-// The context needs a machine and a cost model, which must outlive what is returned. Throws InvalidInput as above.
+// The target's own linear model: all of it but contention, greed and SimGrid, for methods that are to know what others
+// must not. The context needs a machine and a cost model, which must outlive what is returned. Throws InvalidInput as
+// above.
 std::unique_ptr<CostModel> MakeSimulatedCostModel(std::string_view words, const TargetContext& context);
 
 }  // namespace millrace

@@ -28,15 +28,16 @@ struct RatioOptions {
 };
 Interval RatioOfMedians(std::span<const double> of, std::span<const double> to, const RatioOptions& options = {});
 
-// The interval that holds the median of what was sampled in `confidence` of all cases: percentile bootstrap, as above. NaN
-// of nothing, and of one value that value alone.
+// The interval that holds the median of what was sampled in `confidence` of all cases: percentile bootstrap, as above.
+// NaN of nothing, and of one value that value alone.
 Interval MedianInterval(std::span<const double> values, double confidence = 0.95, int resamples = 1000);
 
 // Spearman's rank correlation, ties at their mean rank; NaN for fewer than two pairs or where one side is constant.
 double RankCorrelation(std::span<const double> a, std::span<const double> b);
 
-// Kendall's rank correlation over the pairs whose intervals in `b` do not meet, all others left out: the share of them that
-// `a` has in the right order less the share it has in the wrong one. NaN where there is no such pair. Both are as long.
+// Kendall's rank correlation over the pairs whose intervals in `b` do not meet, all others left out: the share of them
+// that `a` has in the right order less the share it has in the wrong one. NaN where there is no such pair. Both are as
+// long.
 double CorrelationToldApart(std::span<const double> a, std::span<const Interval> b);
 
 }  // namespace millrace

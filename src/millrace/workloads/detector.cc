@@ -9,8 +9,8 @@
 #include "millrace/workloads/model_families.h"
 
 // A one-stage detector: feature maps of three sizes, and on each a head for classes beside one for boxes, as RetinaNet
-// has them (Lin, Goyal, Girshick, He, Dollar: "Focal loss for dense object detection", 2017), without its top-down path.
-// The six heads are independent, the three maps one after the other.
+// has them (Lin, Goyal, Girshick, He, Dollar: "Focal loss for dense object detection", 2017), without its top-down
+// path. The six heads are independent, the three maps one after the other.
 namespace millrace {
 namespace {
 

@@ -4,9 +4,9 @@
 #include "millrace/workloads/model_builder.h"
 #include "millrace/workloads/model_families.h"
 
-// A recommendation model after Naumov et al.: "Deep learning recommendation model for personalization and recommendation
-// systems", 2019: a dense part, and for each categorical feature an embedding with a small tower of dense layers; what
-// they give is joined and goes through the top.
+// A recommendation model after Naumov et al.: "Deep learning recommendation model for personalization and
+// recommendation systems", 2019: a dense part, and for each categorical feature an embedding with a small tower of
+// dense layers; what they give is joined and goes through the top.
 namespace millrace {
 
 Model MakeRecommender(const ModelOptions& options) {

@@ -14,8 +14,8 @@
 
 namespace millrace::testing {
 
-// Where tests find ONNX Runtime: $MILLRACE_ONNXRUNTIME, else the npm package that script/bootstrap --test fetches; empty
-// where there is neither, for the usual places.
+// Where tests find ONNX Runtime: $MILLRACE_ONNXRUNTIME, else the npm package that script/bootstrap --test fetches;
+// empty where there is neither, for the usual places.
 inline std::string OrtPath() {
   const char* const named = std::getenv("MILLRACE_ONNXRUNTIME");
   if (named != nullptr) return named;

@@ -74,7 +74,8 @@ TEST(SearchTables, CompareEachMethodWithAnnealingOfTheSameSeconds) {
   QualityResult result;
   result.methods = SearchMethods({"brkga"}, {1, 2}, MakePlannerRegistry());
   result.instances = {{60, "4", 1, "montage", 0, 1}, {60, "4", 1, "randwire", 0, 2}};
-  // Plain annealing and brkga for 1 s, then both for 2 s: brkga half as long after 1 s, and after 2 s equal and then longer.
+  // Plain annealing and brkga for 1 s, then both for 2 s: brkga half as long after 1 s, and after 2 s equal and then
+  // longer.
   result.outcomes = {{QualityOutcome{4, 1}, QualityOutcome{2, 1}, QualityOutcome{3, 2}, QualityOutcome{3, 2}},
                      {QualityOutcome{8, 1}, QualityOutcome{4, 1}, QualityOutcome{5, 2}, QualityOutcome{10, 2}}};
   const std::vector<Table> tables = SearchTables(result);

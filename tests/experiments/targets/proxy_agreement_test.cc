@@ -44,7 +44,8 @@ TEST(ProxyAgreementTables, TakeWhatWasMeasuredForTheTruth) {
   EXPECT_DOUBLE_EQ(NumberAt(tables[1], 0, 4), 1);
 }
 
-// What runs plans here is the contended timeline: measured and contended are the same, whatever the graph was scaled by.
+// What runs plans here is the contended timeline: measured and contended are the same, whatever the graph was scaled
+// by.
 TEST(CompareProxies, RunsEveryPlanOnANetworkThatIsThere) {
   if (!HasSimGrid()) GTEST_SKIP() << "built without SimGrid";
   MeasuredNetwork network{"two", *MachinePreset("homogeneous:2,latency=1e-4,bandwidth=1e8"), nullptr};

@@ -25,7 +25,8 @@ struct LlamaContender {
 
 // The baselines, as far as they fit: llama.cpp's own split, one by the hosts' speeds in the order they were given, the
 // fastest host alone. Then up to `top_k` plans by what they are predicted to take: the best of every set of hosts, and
-// the neighbours of the first of these. No split twice; the default, whose split is llama.cpp's affair, stands for itself.
+// the neighbours of the first of these. No split twice; the default, whose split is llama.cpp's affair, stands for
+// itself.
 std::vector<LlamaContender> MakeContenders(const SplitProblem& problem, const std::vector<LlamaDevice>& devices,
                                            int top_k);
 

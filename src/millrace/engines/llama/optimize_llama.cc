@@ -100,7 +100,8 @@ class Session {
                                      problem.hosts.size(), kMostSplitHosts));
   }
 
-  // What the user says a device may hold. The numbers are those of all hosts, so they stay with theirs when one is lost.
+  // What the user says a device may hold. The numbers are those of all hosts, so they stay with theirs when one is
+  // lost.
   void TakeGivenMemory(bool all_hosts) {
     if (options_.memory_bytes.empty()) return;
     if (all_hosts) {

@@ -9,13 +9,14 @@
 // The ranks as a machine to plan for. Seconds, bytes.
 namespace millrace::mpi {
 
-// A device for each rank, over all its processors (a gang, where it has several), of kind "cpu" or "cpu_xN"; where ranks
-// run on processors of several sorts, the kinds of the others end in "_b", "_c", ... Memory of a machine is shared out
-// among its ranks. No links yet.
+// A device for each rank, over all its processors (a gang, where it has several), of kind "cpu" or "cpu_xN"; where
+// ranks run on processors of several sorts, the kinds of the others end in "_b", "_c", ... Memory of a machine is
+// shared out among its ranks. No links yet.
 Machine MachineOfRanks(const std::vector<Member>& members);
 
 // Bytes over a link take latency_seconds + bytes / bandwidth: the line through the times of the fewest bytes and of the
-// most. Times are of round trips, of which the way back has one byte; `seconds[i]` is of `bytes[i]`, at least two sizes.
+// most. Times are of round trips, of which the way back has one byte; `seconds[i]` is of `bytes[i]`, at least two
+// sizes.
 Link FitLink(const std::vector<double>& bytes, const std::vector<double>& seconds);
 
 // Times every link between the ranks of the machine's devices, both ways, and puts them in place of the machine's own.

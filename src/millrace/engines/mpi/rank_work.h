@@ -29,8 +29,8 @@ class RankWork {
   std::span<std::byte> Input(int number, int value);
   std::span<const std::byte> Output(int number, int value);
 
-  // One run: Prepare expects what arrives, before any rank begins; Run begins, and returns when all of this part has been
-  // computed, received and sent. Throws WorkFailed where another rank is lost, InvalidInput for faulty data.
+  // One run: Prepare expects what arrives, before any rank begins; Run begins, and returns when all of this part has
+  // been computed, received and sent. Throws WorkFailed where another rank is lost, InvalidInput for faulty data.
   void Prepare(int number);
   double Run(int number);
 

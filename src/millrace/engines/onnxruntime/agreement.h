@@ -10,8 +10,8 @@
 // Do two ways of running a model give the same outputs, but for rounding?
 namespace millrace::ort {
 
-// Engines fuse and order sums otherwise in a part than in the whole model. Two floating-point elements agree that differ
-// by no more than this share of the largest element of the tensor.
+// Engines fuse and order sums otherwise in a part than in the whole model. Two floating-point elements agree that
+// differ by no more than this share of the largest element of the tensor.
 inline constexpr double kTolerance = 1e-3;
 
 // One line that tells where `found` is another tensor than `expected`; empty where they agree. Numbers that are not

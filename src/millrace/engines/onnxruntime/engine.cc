@@ -16,8 +16,8 @@
 namespace millrace::ort {
 namespace {
 
-// A session keeps weights as they came, and most of them once more in its kernels' own order; while it is made, the file
-// is in memory as well.
+// A session keeps weights as they came, and most of them once more in its kernels' own order; while it is made, the
+// file is in memory as well.
 constexpr double kCopiesOfWeights = 3;
 
 double WeightBytes(const Model& part) {

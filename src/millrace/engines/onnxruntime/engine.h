@@ -41,8 +41,9 @@ class Engine {
   const std::shared_ptr<const Library>& library() const { return library_; }
   WorkerPool& pool() { return pool_; }
 
-  // The nodes, with the border given, ready to run. Pieces of several plans that are alike share one session, for as long
-  // as one of the plans lives. Throws WorkFailed: not taken by the library, or more weights than memory is left for.
+  // The nodes, with the border given, ready to run. Pieces of several plans that are alike share one session, for as
+  // long as one of the plans lives. Throws WorkFailed: not taken by the library, or more weights than memory is left
+  // for.
   std::shared_ptr<const LoadedModel> Ready(const Piece& piece, const PartBorder& border);
 
  private:

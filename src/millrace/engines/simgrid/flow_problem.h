@@ -4,8 +4,9 @@
 #include <utility>
 #include <vector>
 
-// What SimGrid is asked, in its own terms: hosts that compute, links that flows share, and activities that wait for each
-// other. Plain data, so that only the module that runs it knows SimGrid. Time and bytes are in units of whoever asks.
+// What SimGrid is asked, in its own terms: hosts that compute, links that flows share, and activities that wait for
+// each other. Plain data, so that only the module that runs it knows SimGrid. Time and bytes are in units of whoever
+// asks.
 namespace millrace {
 
 struct FlowLink {

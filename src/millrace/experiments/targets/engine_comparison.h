@@ -15,8 +15,8 @@
 #include "millrace/target/measurement.h"
 
 // What engines that run here take for a model: by themselves, in every mode they have, and under plans. Plans are made
-// for each engine; then all that was made runs in turn, engine beside engine, so that what slows the host down slows all
-// of them. Seconds.
+// for each engine; then all that was made runs in turn, engine beside engine, so that what slows the host down slows
+// all of them. Seconds.
 namespace millrace {
 
 struct EngineComparisonOptions {

@@ -23,12 +23,13 @@ struct LayoutCase {
   std::vector<BufferLife> buffers;
 };
 
-// Programs of a model on this host: on one processor, on all processors for every op, and under HEFT's plan. The model is
-// not run.
+// Programs of a model on this host: on one processor, on all processors for every op, and under HEFT's plan. The model
+// is not run.
 std::vector<LayoutCase> ProgramsOf(const std::string& name, const LoadedGraph& loaded, const Machine& machine);
 
 // One file of lifetimes, as google/minimalloc has them: a header and lines of id, first and last moment (this one not
-// included), size. Sizes are multiplied by kMemoryAlignment, so that aligning them changes nothing. Throws InvalidInput.
+// included), size. Sizes are multiplied by kMemoryAlignment, so that aligning them changes nothing. Throws
+// InvalidInput.
 LayoutCase ReadLifetimes(const std::string& path);
 
 // "layouts": a row each.

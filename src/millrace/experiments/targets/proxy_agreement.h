@@ -13,9 +13,9 @@
 #include "millrace/machine/machine.h"
 #include "millrace/target/target.h"
 
-// How three models of a network agree on the same plans: linear (transfers do not meet), contended (a channel serves one
-// at a time) and SimGrid's (those on a channel share it), which none of us wrote; and how they agree with a network that
-// plans are run on. Seconds.
+// How three models of a network agree on the same plans: linear (transfers do not meet), contended (a channel serves
+// one at a time) and SimGrid's (those on a channel share it), which none of us wrote; and how they agree with a network
+// that plans are run on. Seconds.
 namespace millrace {
 
 // A network that is there.
@@ -32,8 +32,8 @@ struct ProxyAgreementOptions {
   std::vector<std::string> families = {"layered", "er"};  // workloads/random_graph.h
   std::vector<double> ccr = {0.1, 1, 5};
   std::uint64_t seed = 0;
-  // In place of the networks that are made up. Ops take kMeasuredSeconds in the mean there, and bytes are scaled so that
-  // the CCR holds for its fastest link.
+  // In place of the networks that are made up. Ops take kMeasuredSeconds in the mean there, and bytes are scaled so
+  // that the CCR holds for its fastest link.
   const MeasuredNetwork* network = nullptr;
 };
 
@@ -49,14 +49,14 @@ struct ProxyAgreement {
   std::vector<std::array<double, 4>> seconds;  // by plan: linear, contended, SimGrid, measured (0: it was not)
 };
 
-// `progress` is told (done, total) problems. Throws InvalidInput where there is no SimGrid, or of a family that there is
-// not; WorkFailed where a plan cannot be run.
+// `progress` is told (done, total) problems. Throws InvalidInput where there is no SimGrid, or of a family that there
+// is not; WorkFailed where a plan cannot be run.
 std::vector<ProxyAgreement> CompareProxies(const ProxyAgreementOptions& options,
                                            const std::function<void(int, int)>& progress);
 
-// By machine and CCR, means over families. "agreement": rank correlation of plans by linear and contended, of each model
-// with the truth, which is what was measured or else SimGrid, and the median of |model / truth - 1|. "choice": what the
-// plan that a model ranks first truly takes, over the best of all.
+// By machine and CCR, means over families. "agreement": rank correlation of plans by linear and contended, of each
+// model with the truth, which is what was measured or else SimGrid, and the median of |model / truth - 1|. "choice":
+// what the plan that a model ranks first truly takes, over the best of all.
 std::vector<Table> ProxyAgreementTables(const std::vector<ProxyAgreement>& agreements);
 
 }  // namespace millrace

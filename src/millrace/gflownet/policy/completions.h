@@ -10,9 +10,9 @@
 // What becomes of a partial plan if simple rules finish it: a guess, from above, of the makespans beyond a choice.
 namespace millrace {
 
-// Of the finished plans beyond a choice, in the terms of the size-scaled reward: r = (reference makespan) / makespan - 1
-// of the best, r of the mean makespan, and the r whose plan alone had the mean reward of all: T / n log mean exp(n r / T)
-// for n groups and the reward temperature T. Above 0 is better than HEFT.
+// Of the finished plans beyond a choice, in the terms of the size-scaled reward: r = (reference makespan) / makespan -
+// 1 of the best, r of the mean makespan, and the r whose plan alone had the mean reward of all: T / n log mean exp(n r
+// / T) for n groups and the reward temperature T. Above 0 is better than HEFT.
 inline constexpr int kCompletions = 3;
 
 // With at most so many groups left the rules go on from every second choice; with more, from the choice itself.

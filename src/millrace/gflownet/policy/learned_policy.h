@@ -20,8 +20,8 @@ std::unique_ptr<Policy> MakeUntrainedPolicy(const Weights& trained);
 // Multiplies the strengths of the heuristic priors, not those of completions (completions.h).
 void ScalePriors(double factor, Weights& weights);
 
-// The reward temperatures that weights were trained at. Between them a higher one draws more varied plans; beyond them the
-// network says nothing that it has learned.
+// The reward temperatures that weights were trained at. Between them a higher one draws more varied plans; beyond them
+// the network says nothing that it has learned.
 struct TemperatureRange {
   double lowest = 0;
   double highest = std::numeric_limits<double>::infinity();

@@ -43,9 +43,10 @@ std::vector<Trajectory> RescoreTrajectories(const Environment& environment, cons
                                             const SamplerOptions& options, const Random& random, StepBatch* batch);
 
 // Draws windows of a plan anew, one a trajectory, each by itself: its first steps are the plan's, then the policy draws
-// from random.Fork(first + i), and what is left to place follows in the plan's order, each group on the plan's device (a
-// colocation that the window has moved stays together). A window is a decision process of its own, whose states begin
-// with the kept steps and which ends with its last step: log_forward and log_backward are those of the drawn steps.
+// from random.Fork(first + i), and what is left to place follows in the plan's order, each group on the plan's device
+// (a colocation that the window has moved stays together). A window is a decision process of its own, whose states
+// begin with the kept steps and which ends with its last step: log_forward and log_backward are those of the drawn
+// steps.
 std::vector<Trajectory> RedrawWindows(const Environment& environment, const PreparedPolicy& policy,
                                       const Assignment& plan, const std::vector<Window>& windows,
                                       const SamplerOptions& options, const Random& random, StepBatch* batch);

@@ -114,7 +114,8 @@ class WindowResampling final : public Planner {
       sampling.first += static_cast<std::int64_t>(windows.size());
       for (std::size_t i = 0; i < drawn.size(); ++i) {
         if (back) drawn[i].assignment = ReadBackwards(std::move(drawn[i].assignment));
-        // A plan that is as good takes the best one's place, too: many share a makespan, and some can be left for better.
+        // A plan that is as good takes the best one's place, too: many share a makespan, and some can be left for
+        // better.
         if (drawn[i].makespan <= best.makespan && memory.Fits(drawn[i].assignment)) {
           best = {drawn[i].assignment, drawn[i].makespan};
           offered = best;

@@ -11,9 +11,10 @@
 #include "millrace/planning/planner.h"
 
 // Window resampling: another planner makes some plans; then the policy draws windows of the best plan so far anew and
-// keeps what is better. A window is a number of steps at one place of the plan: what comes before stays, what comes after
-// follows in the old order. On a long graph hardly any whole draw is good everywhere; of a window many are. Before
-// that, list scheduling goes there and back from each of the plans, and from the best of all until it gains no more.
+// keeps what is better. A window is a number of steps at one place of the plan: what comes before stays, what comes
+// after follows in the old order. On a long graph hardly any whole draw is good everywhere; of a window many are.
+// Before that, list scheduling goes there and back from each of the plans, and from the best of all until it gains no
+// more.
 //
 // Source of the idea: Kim et al., "Local Search GFlowNets", ICLR 2024. There plans are taken apart by P_B and kept by
 // their reward. Here they are opened where they were built, and only the best is kept.
@@ -33,9 +34,9 @@ struct WindowResamplingOptions {
 };
 
 // Takes as many steps of the policy as budget.samples whole plans would, and offers as many plans: drawn_share *
-// budget.samples plans of the planner, then for each plan's worth of windows the best that they drew, the first of these
-// also of what was found there and back. A plan that does not fit in memory is not opened. Offers are the same at any
-// number of threads.
+// budget.samples plans of the planner, then for each plan's worth of windows the best that they drew, the first of
+// these also of what was found there and back. A plan that does not fit in memory is not opened. Offers are the same at
+// any number of threads.
 std::unique_ptr<Planner> MakeWindowResampling(PlannerTraits traits, std::shared_ptr<const Planner> planner,
                                               std::shared_ptr<const Policy> policy,
                                               const WindowResamplingOptions& options);

@@ -14,8 +14,8 @@
 namespace millrace::mpi {
 namespace {
 
-// Longer messages go in pieces that MPI sends at once. Of a message above its limit OpenMPI asks the receiver first, and
-// over TCP the answer stands in line behind all that the receiver itself is sending: over slow links, for a second.
+// Longer messages go in pieces that MPI sends at once. Of a message above its limit OpenMPI asks the receiver first,
+// and over TCP the answer stands in line behind all that the receiver itself is sending: over slow links, for a second.
 // Nothing need be asked here, where whoever receives is ready before anything is sent.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 

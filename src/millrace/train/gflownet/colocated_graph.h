@@ -8,8 +8,8 @@
 // Throws InvalidInput where the result would pass what a graph may have.
 namespace millrace {
 
-// So many copies of the graph side by side, without edges between them: micro-batches, each op of which shares its weights,
-// hence its device, with the same op of all others. Costs are the graph's. `copies` >= 1.
+// So many copies of the graph side by side, without edges between them: micro-batches, each op of which shares its
+// weights, hence its device, with the same op of all others. Costs are the graph's. `copies` >= 1.
 ComputationGraph SideBySide(const ComputationGraph& graph, int copies);
 
 // The graph with a share of its ops, 0.2 to 1, dealt evenly to sets of 2 to 8 ops in the mean.

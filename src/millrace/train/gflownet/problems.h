@@ -83,7 +83,8 @@ ComputationGraph DrawPiece(const ComputationGraph& graph, int ops, double ccr,
                            Random& random);
 
 // Problems of one kind: a family, so many ops on so many devices at one CCR; with `unlike`, half the devices are of a
-// second kind, twice as slow on average; with several `copies`, graphs of ops / copies side by side (colocated_graph.h).
+// second kind, twice as slow on average; with several `copies`, graphs of ops / copies side by side
+// (colocated_graph.h).
 struct GridCell {
   const char* family = "layered";
   int ops = 60;

@@ -46,8 +46,8 @@ struct StateSteps {
   std::int64_t removal_bins = 0;
 };
 
-// Every action must be on offer in its state. The reward temperature is > 0 (completions.h). Finished states are recorded for their removals alone. Memory goes with
-// states x groups x (groups + devices).
+// Every action must be on offer in its state. The reward temperature is > 0 (completions.h). Finished states are
+// recorded for their removals alone. Memory goes with states x groups x (groups + devices).
 StateSteps RecordStates(const Environment& environment, double temperature,
                         const std::vector<std::vector<Action>>& trajectories, bool removals = false);
 

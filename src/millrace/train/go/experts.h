@@ -7,7 +7,8 @@
 
 #include "millrace/workloads/go_corpus.h"
 
-// Good plans for the cases of go_corpus.h, which long searches under contention find. No training reads them yet. Seconds.
+// Good plans for the cases of go_corpus.h, which long searches under contention find. No training reads them yet.
+// Seconds.
 namespace millrace {
 
 // A plan of greedily fused groups.

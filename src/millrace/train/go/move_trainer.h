@@ -40,8 +40,8 @@ extern const CheckpointKind kMoveCheckpoint;
 // was stopped and resumed and at any number of rollout threads.
 //
 // Throws InvalidInput for settings out of range and weights to start from of another network. On Interrupted, or
-// WorkFailed for a gradient that is not finite, the last good checkpoint and the best weights so far are on disk when it
-// is passed on.
+// WorkFailed for a gradient that is not finite, the last good checkpoint and the best weights so far are on disk when
+// it is passed on.
 TrainingSummary TrainMoves(const MoveTrainerOptions& options, const std::optional<Checkpoint>& resume,
                            MoveObserver& observer);
 
