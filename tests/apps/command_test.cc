@@ -130,6 +130,7 @@ TEST_F(Command, LetsAMethodChooseFusionOnlyWhereNoneIsNamed) {
   };
   const int ops = groups("--method heft");
   const int greedy = groups("--method heft --fusion greedy");
+  EXPECT_LE(groups("--method heft --fusion merged"), greedy);
   EXPECT_LT(greedy, ops);
   for (const char* method : {"go", "go-untrained"}) {
     const std::string words = std::string("--samples 4 --method ") + method;

@@ -33,6 +33,15 @@ OneMethodResult Planned(const ComputationGraph& graph, const Machine& machine, c
                          options);
 }
 
+TEST(GivenFusionNamed, KnowsItsNamesAndNoOthers) {
+  ASSERT_EQ(GivenFusionNames().size(), 3u);
+  EXPECT_EQ(GivenFusionNamed("none"), GivenFusion::kNone);
+  EXPECT_EQ(GivenFusionNamed("greedy"), GivenFusion::kGreedy);
+  EXPECT_EQ(GivenFusionNamed("merged"), GivenFusion::kMerged);
+  EXPECT_THAT([] { GivenFusionNamed("all"); },
+              ::testing::ThrowsMessage<InvalidInput>(HasSubstr("none, greedy, merged")));
+}
+
 TEST(OneMethod, LeavesARecordThatIsValidAndTakesWhatItSays) {
   const Machine machine = *MachinePreset("homogeneous:3,latency=0,bandwidth=1e9");
   for (const Proxy proxy : {Proxy::kLinear, Proxy::kContended}) {
