@@ -94,6 +94,7 @@ PortfolioOutcome PlanTogether(const PortfolioProblem& problem, const PlannerRegi
 
 std::vector<double> Makespans(const std::vector<PortfolioOutcome>& outcomes) {
   std::vector<double> makespans;
+  makespans.reserve(outcomes.size());
   for (const PortfolioOutcome& outcome : outcomes) makespans.push_back(outcome.makespan);
   return makespans;
 }
