@@ -67,6 +67,23 @@ void FusionProblem::OrderGroups() {
   }
 }
 
+std::vector<OpId> FusionProblem::ProducersBySize(OpId op) const {
+  std::vector<std::pair<double, OpId>> sized;
+  for (const Merge& merge : candidates().subspan(first_candidate(op), num_candidates(op))) {
+    double largest = 0;
+    for (const TensorId input : graph().Inputs(op)) {
+      const Tensor& tensor = graph().tensor(input);
+      if (tensor.producer == merge.producer) largest = std::max(largest, tensor.bytes);
+    }
+    sized.emplace_back(largest, merge.producer);
+  }
+  std::stable_sort(sized.begin(), sized.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<OpId> producers;
+  producers.reserve(sized.size());
+  for (const auto& [bytes, producer] : sized) producers.push_back(producer);
+  return producers;
+}
+
 void FusionProblem::FindCandidates() {
   std::vector<FusionRole> roles;
   for (const Op& op : graph().ops()) roles.push_back(FusionRoleOf(op.type));

@@ -32,6 +32,8 @@ class FusionProblem {
   // Those into the op are num_candidates(op) from first_candidate(op) on.
   std::size_t first_candidate(OpId op) const { return first_candidates_[static_cast<std::size_t>(op)]; }
   std::size_t num_candidates(OpId op) const { return num_candidates_[static_cast<std::size_t>(op)]; }
+  // The producers of those into the op, that of the largest tensor first; of equal tensors the latest first.
+  std::vector<OpId> ProducersBySize(OpId op) const;
   int position(OpId op) const { return positions_[static_cast<std::size_t>(op)]; }  // in topological order
 
   // Groups that stand from the beginning; a place for every op's group in an order of them all, where every edge

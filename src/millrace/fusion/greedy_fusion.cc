@@ -221,16 +221,6 @@ class GreedyMerger {
   std::vector<std::pair<double, OpId>> producers_;
 };
 
-// Bytes of the largest tensor that the one op makes and the other reads.
-double LargestBetween(const ComputationGraph& graph, const Merge& merge) {
-  double largest = 0;
-  for (const TensorId input : graph.Inputs(merge.consumer)) {
-    const Tensor& tensor = graph.tensor(input);
-    if (tensor.producer == merge.producer) largest = std::max(largest, tensor.bytes);
-  }
-  return largest;
-}
-
 }  // namespace
 
 FusionGroups GreedyFusion(const ComputationGraph& graph) { return GreedyMerger(graph).Merge(); }
@@ -239,16 +229,8 @@ FusionGroups GreedyFusion(const CostModel& model) {
   if (model.steering() == nullptr) return GreedyFusion(model.graph());
   const FusionProblem problem(model);
   MergedGroups groups(problem);
-  std::vector<std::pair<double, OpId>> producers;
   for (const OpId op : model.graph().topological_order()) {
-    const std::span<const Merge> merges =
-        problem.candidates().subspan(problem.first_candidate(op), problem.num_candidates(op));
-    producers.clear();
-    for (const Merge& merge : merges) producers.emplace_back(LargestBetween(model.graph(), merge), merge.producer);
-    // Those of equal tensors stay as they are listed, the latest first.
-    std::stable_sort(producers.begin(), producers.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (const auto& [bytes, producer] : producers) {
+    for (const OpId producer : problem.ProducersBySize(op)) {
       if (!groups.Propose(groups.GroupOf(producer), op) || !groups.Legal()) continue;
       groups.Merge();
       break;

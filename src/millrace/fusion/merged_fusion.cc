@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "millrace/fusion/fusion_problem.h"
@@ -29,16 +28,6 @@ void Rebuild(const FusionGroups& groups, MergedGroups& merged) {
   }
 }
 
-double BytesBetween(const ComputationGraph& graph, const Merge& merge) {
-  double most = 0;
-  for (const TensorId input : graph.Inputs(merge.consumer)) {
-    const Tensor& tensor = graph.tensor(input);
-    if (tensor.producer == merge.producer) most = std::max(most, tensor.bytes);
-  }
-  return most;
-}
-
-// Of both groups, where they are given by one op each.
 class Merger {
  public:
   explicit Merger(const CostModel& model) : model_(model), problem_(model), groups_(problem_) {
@@ -49,15 +38,8 @@ class Merger {
   }
 
   FusionGroups Merge() {
-    std::vector<std::pair<double, OpId>> producers;
     for (const OpId op : model_.graph().topological_order()) {
-      producers.clear();
-      for (const millrace::Merge& merge :
-           problem_.candidates().subspan(problem_.first_candidate(op), problem_.num_candidates(op)))
-        producers.emplace_back(BytesBetween(model_.graph(), merge), merge.producer);
-      std::stable_sort(producers.begin(), producers.end(),
-                       [](const auto& a, const auto& b) { return a.first > b.first; });
-      for (const auto& [bytes, producer] : producers) Join(groups_.GroupOf(producer), groups_.GroupOf(op));
+      for (const OpId producer : problem_.ProducersBySize(op)) Join(groups_.GroupOf(producer), groups_.GroupOf(op));
     }
     return groups_.groups();
   }
