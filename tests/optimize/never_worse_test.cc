@@ -9,12 +9,15 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/formats/model_graph.h"
+#include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/placement_orders.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/machine/preset.h"
 #include "millrace/memory/run_in_memory.h"
 #include "millrace/optimize/optimize.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/target/target.h"
+#include "millrace/workloads/go_workloads.h"
 #include "millrace/workloads/models.h"
 #include "millrace/workloads/random_graph.h"
 #include "tests/optimize/no_progress.h"
@@ -108,6 +111,33 @@ TEST_P(NeverWorse, ThanAnyMethodAloneOrAnyPlacementByHandInAnyOrder) {
       if (placement.size() != static_cast<std::size_t>(costed.num_groups)) continue;
       for (const OrderedPlacement& placed : PlacedInOrders(costed, placement))
         EXPECT_LE(most, SecondsOn(*target, costed, placed.planned.assignment)) << problem.name << ", " << placed.order;
+    }
+  }
+}
+
+TEST_P(NeverWorse, ThanOneOpAfterTheOtherOrLayersInBlocksHoweverLittleTime) {
+  for (const char* host : {"p100x2", "p100x8"}) {
+    for (const GoWorkload& workload : ShortGoWorkloads()) {
+      if (workload.devices != 8) continue;
+      LoadedGraph loaded;
+      loaded.graph = MakeGoWorkload(workload);
+      const Machine machine = *MachinePreset(host);
+      OptimizeOptions options;
+      options.target = GetParam();
+      options.time_limit = 1e-9;
+      options.seed = kSeed;
+      const OptimizeResult result = Optimize(loaded, machine, ShippedPlanners(), options, testing::kNoProgress);
+      ASSERT_TRUE(result.best.target_seconds) << workload.name << ", " << host;
+
+      const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(loaded.graph, machine, UsualProxy(machine));
+      const CostedGraph costed = MakeCostedGraph(*model, UnfusedGroups(*model));
+      const std::unique_ptr<Target> target =
+          MakeTarget(GetParam(), {&loaded.graph, &machine, model.get(), nullptr, kSeed});
+      for (const Assignment& obvious : {ScheduleSequential(costed).assignment, ScheduleExpert(costed).assignment}) {
+        if (!FitsInMemory(costed, obvious)) continue;
+        EXPECT_LE(*result.best.target_seconds, SecondsOn(*target, costed, obvious) * (1 + 1e-9))
+            << workload.name << ", " << host;
+      }
     }
   }
 }

@@ -77,9 +77,9 @@ const Signatures kExpected = {
     {"go without priority", 0x2d393c6a340f8dcf},
     {"go without fusion", 0xf72723024e0905e7},
     {"pool", 0x8bacb19869c40ecc},
-    {"optimize: shared links", 0x6225c7265863b1c4},
-    {"optimize: gang", 0x2885641ad9c9f504},
-    {"optimize: colocations, layers, fusion", 0xebdb8f246996af65},
+    {"optimize: shared links", 0xd59f026d6f53c804},
+    {"optimize: gang", 0xcad0fa8037c0fe44},
+    {"optimize: colocations, layers, fusion", 0xe901c6fe892c3305},
 };
 
 struct Problem {

@@ -55,8 +55,9 @@ std::vector<const PoolEntry*> ObviousEntries(const Pool& pool) {
 
 }  // namespace
 
-void Pipeline::Measure(double share) {
+void Pipeline::Measure(double share, int first_ones) {
   RaceOptions options;
+  options.first_ones = first_ones;
   options.rounds = effort_.race_rounds;
   options.cpus = ProcessorsOf(result_.machine, *target_);
   const double seconds = deadline_.Limited() ? share * effort_.race_share * End().Left() : share * effort_.race_seconds;
@@ -78,13 +79,7 @@ void Pipeline::Race() {
   for (const Baseline& baseline : baselines_) {
     if (baseline.keeps) AddUnlessKnown(baseline.candidate, result_.candidates);
   }
-  // However little time is left, what the target does by itself comes first: nothing else may be chosen unmeasured
-  // beside it.
-  for (const Baseline& baseline : baselines_) {
-    if (!baseline.keeps || baseline.name != target_->usual_baseline()) continue;
-    std::stable_partition(result_.candidates.begin(), result_.candidates.end(),
-                          [&baseline](const Candidate& one) { return one.plan == baseline.candidate.plan; });
-  }
+  const int first_ones = PutObviousFirst();
   if (result_.candidates.empty()) {
     throw WorkFailed("no plan found fits in the machine's memory (" + std::to_string(pool_.infeasible) +
                      " were tried)");
@@ -93,7 +88,31 @@ void Pipeline::Race() {
   result_.recalled = resume_->Recall(result_.candidates);
   for (const std::string& warning : resume_->warnings()) result_.warnings.push_back(warning);
   MeasureFreeBaselines();
-  Measure(places_.after_fit > 0 ? 0.6 : 1.0);
+  Measure(places_.after_fit > 0 ? 0.6 : 1.0, first_ones);
+}
+
+int Pipeline::PutObviousFirst() {
+  std::vector<Candidate>& candidates = result_.candidates;
+  const auto fastest =
+      std::min_element(candidates.begin(), candidates.end(),
+                       [](const Candidate& a, const Candidate& b) { return a.proxy_seconds < b.proxy_seconds; });
+  if (fastest != candidates.end()) std::rotate(candidates.begin(), fastest, fastest + 1);
+  const auto put_first = [&](const Baseline& baseline, std::size_t after) {
+    std::stable_partition(candidates.begin() + static_cast<std::ptrdiff_t>(std::min(after, candidates.size())),
+                          candidates.end(),
+                          [&baseline](const Candidate& one) { return one.plan == baseline.candidate.plan; });
+  };
+  int first_ones = 1;
+  for (const Baseline& baseline : baselines_) {
+    if (!baseline.keeps) continue;
+    if (target_->deterministic()) {
+      put_first(baseline, 1);
+      ++first_ones;
+    } else if (baseline.name == target_->usual_baseline()) {
+      put_first(baseline, 0);
+    }
+  }
+  return first_ones;
 }
 
 void Pipeline::MeasureFreeBaselines() {

@@ -131,7 +131,7 @@ class Pipeline {
 
   // Which way of fusing the plan has; null where the pool has none of it.
   const PoolFusion* FusionOf(const Candidate& candidate) const;
-  void Measure(double share);
+  void Measure(double share, int first_ones = 1);
   std::vector<OwnMode> OwnModes();
 
   // Fits transfers and durations to what was measured so far.
@@ -153,6 +153,11 @@ class Pipeline {
 
   // Of those that are fast enough. Throws WorkFailed where none is.
   Candidate BestByObjective();
+
+  // The candidates that are to be measured however little time is left come first; how many they are. The plan that
+  // the proxy thinks fastest is one. Where a run costs next to nothing, all baselines are, else what the target does by
+  // itself: no other plan may be chosen unmeasured beside it.
+  int PutObviousFirst();
 
   // Baselines that do not keep to the steering are run once, apart from the candidates.
   void MeasureFreeBaselines();

@@ -41,13 +41,13 @@ class Pace {
 };
 
 // With half of the time left for their runs.
-std::vector<Runner> LoadAll(Target& target, std::vector<Candidate>& candidates, const Deadline& end) {
+std::vector<Runner> LoadAll(Target& target, std::vector<Candidate>& candidates, const Deadline& end, int first_ones) {
   std::vector<Runner> runners;
   Pace pace(target.deterministic() ? end : end.Within(end.Left() / 2));
   for (Candidate& candidate : candidates) {
     if (candidate.target_seconds || !candidate.failure.empty()) continue;
     StopIfInterrupted();
-    if (!runners.empty() && !pace.Allows()) break;
+    if (static_cast<int>(runners.size()) >= first_ones && !pace.Allows()) break;
     auto loaded = pace.Time([&] { return TryLoad(target, candidate.plan, &candidate.failure); });
     if (loaded) runners.push_back({&candidate, std::move(loaded)});
   }
@@ -75,7 +75,7 @@ void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions&
   const DisturbanceWatch watch(options.cpus);
   // Where time is limited, what comes after the race needs its share, too: the best and its baselines side by side.
   const bool all = target.deterministic() || !options.end.Limited();
-  std::vector<Runner> runners = LoadAll(target, candidates, all ? options.end : deadline);
+  std::vector<Runner> runners = LoadAll(target, candidates, all ? options.end : deadline, options.first_ones);
   std::vector<std::vector<TimedRun>> timed(candidates.size());
   Pace pace(options.end);
   const int rounds = target.deterministic() ? 1 : options.rounds;
@@ -85,7 +85,7 @@ void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions&
     if (round > 0 && deadline.Passed()) break;
     for (Runner& runner : runners) {
       StopIfInterrupted();
-      if (done > 0 && !pace.Allows()) break;
+      if (done >= options.first_ones && !pace.Allows()) break;
       if (auto run = pace.Time([&] { return TryRunTimed(*runner.loaded, &runner.candidate->failure); })) {
         runner.candidate->times.push_back(run->seconds);
         if (!target.deterministic() && !run->timeline.start.empty())

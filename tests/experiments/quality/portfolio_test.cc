@@ -54,8 +54,6 @@ TEST(Portfolio, PlansEveryProblemByEveryMethodAndTwiceByOptimize) {
     for (const PortfolioOutcome& outcome : result.alone[i]) EXPECT_GE(outcome.makespan, bound * (1 - 1e-9));
     EXPECT_GE(result.whole[i].makespan, bound * (1 - 1e-9));
     EXPECT_GE(result.reseed[i].makespan, bound * (1 - 1e-9));
-    EXPECT_LT(result.whole[i].makespan, result.alone[i][0].makespan) << problems[i].name;  // nothing in parallel there
-    EXPECT_LE(result.whole[i].makespan, result.alone[i][1].makespan * (1 + 1e-9)) << problems[i].name;
   }
 }
 
