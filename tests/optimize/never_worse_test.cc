@@ -88,7 +88,8 @@ TEST_P(NeverWorse, ThanAnyMethodAloneOrAnyPlacementByHandInAnyOrder) {
     ASSERT_TRUE(result.best.target_seconds) << problem.name;
     const double most = *result.best.target_seconds / (1 + 1e-9);
 
-    const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(problem.graph, problem.machine);
+    const std::unique_ptr<CostModel> model =
+        MakeAnalyticCostModel(problem.graph, problem.machine, UsualProxy(problem.machine));
     const std::unique_ptr<Target> target =
         MakeTarget(GetParam(), {&problem.graph, &problem.machine, model.get(), nullptr, kSeed});
     const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(problem.graph));

@@ -11,7 +11,9 @@
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/timeline.h"
+#include "millrace/workloads/models.h"
 #include "millrace/workloads/random_graph.h"
+#include "millrace/workloads/training_graph.h"
 #include "tests/optimize/no_progress.h"
 #include "tests/optimize/shipped_planners.h"
 
@@ -62,6 +64,31 @@ TEST(SearchOn, GoesOnByTheNamedPlannerOnTheFirstThreadWhereTransfersDoNotContend
   const auto planner = ShippedPlanners().Make("brkga");
   EXPECT_EQ(Searched(5, Proxy::kLinear, 1, 60, "random", planner.get()).found->method, "random+brkga");
   EXPECT_EQ(Searched(5, Proxy::kContended, 1, 60, "random", planner.get()).found->method, "random+anneal");
+}
+
+TEST(SearchOn, OpensFusionWhereOpsCanBeFusedAndKnowsThePlanItBeganWith) {
+  ModelOptions options;
+  options.draw_weights = false;
+  options.sequence = 6;
+  const ComputationGraph graph = TrainingGraphOf(MakeModel("rnnlm", options));
+  const Machine machine = *MachinePreset("p100x4");
+  for (const Proxy proxy : {Proxy::kLinear, Proxy::kContended}) {
+    const auto model = MakeAnalyticCostModel(graph, machine, proxy);
+    PoolOptions pooling;
+    pooling.methods = {"heft"};
+    Pool pool = MakePool(*model, ShippedPlanners(), FusionOptions(*model), pooling, {});
+    const auto open = ShippedPlanners().Make("anneal+fusion");
+    const std::size_t ways = pool.fusions.size();
+    const std::optional<PoolEntry> found =
+        SearchOnFrom(*model, pool, pool.entries.front(), {.seconds = 0.3, .open = open.get(), .random = Random(1)});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->method, "heft+anneal+fusion");
+    EXPECT_LT(found->proxy_seconds, pool.entries.front().proxy_seconds);
+    EXPECT_GE(pool.fusions.size(), ways);
+    EXPECT_EQ(WhyNotValid(graph, machine, MakeCandidate(pool, *found).plan), std::nullopt);
+    const CostedGraph& costed = pool.fusions[static_cast<std::size_t>(found->fusion)].costed;
+    EXPECT_DOUBLE_EQ(Simulator(costed).Makespan(found->assignment), found->proxy_seconds);
+  }
 }
 
 TEST(SearchOn, NamesNothingWhereAPlanCannotBecomeFaster) {

@@ -58,10 +58,13 @@ const Signatures kExpected = {
     {"randomised-list", 0x85526877ee9ec8c5},
     {"metis", 0xd96c41264e27d40e},
     {"expert", 0x624474ba0a1204ec},
+    {"layer-cuts", 0xd722b2091a9b0ccf},
     {"placements", 0xcf96a642e4919f86},
     {"brkga", 0xbd0ce8591479c3a3},
     {"anneal", 0xbe8eb5cf96dd5dca},
     {"anneal-plain", 0x92c7874e3ba70eea},
+    {"anneal+fusion", 0xc37beb6b9a33cfce},
+    {"anneal+fusion for given groups", 0xbe8eb5cf96dd5dca},
     {"exact", 0xa47191ccbe97de1c},
     {"gflownet", 0x7bc04eb3bb7c8a00},
     {"gflownet+search", 0x17a380c593e6857b},
@@ -76,10 +79,10 @@ const Signatures kExpected = {
     {"go without placement", 0x8af9893dc542cb50},
     {"go without priority", 0x2d393c6a340f8dcf},
     {"go without fusion", 0xf72723024e0905e7},
-    {"pool", 0x8bacb19869c40ecc},
-    {"optimize: shared links", 0xd59f026d6f53c804},
-    {"optimize: gang", 0xcad0fa8037c0fe44},
-    {"optimize: colocations, layers, fusion", 0xe901c6fe892c3305},
+    {"pool", 0xe09c4a6b37f03007},
+    {"optimize: shared links", 0x13c75935eaeb4086},
+    {"optimize: gang", 0x83758ca551533269},
+    {"optimize: colocations, layers, fusion", 0x17ac909fbbd689a5},
 };
 
 struct Problem {

@@ -113,7 +113,7 @@ TEST(AddHeuristics, AddsThemInTheOrderOfReports) {
   EXPECT_THAT(HeuristicNames(),
               ::testing::ElementsAre("sequential", "random", "list", "heft", "heft-append", "weighted-heft",
                                      "forward-backward", "cpop", "peft", "etf", "dls", "minmin", "maxmin",
-                                     "randomised-list", "metis", "expert", "placements"));
+                                     "randomised-list", "metis", "expert", "layer-cuts", "placements"));
 }
 
 TEST(MakeHeuristic, KnowsNoOtherNames) {

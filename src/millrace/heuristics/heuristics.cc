@@ -8,6 +8,7 @@
 #include "millrace/errors/interrupt.h"
 #include "millrace/heuristics/forward_backward.h"
 #include "millrace/heuristics/gang_choice.h"
+#include "millrace/heuristics/layer_cuts.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/ordered_placements.h"
 #include "millrace/heuristics/placements.h"
@@ -158,6 +159,7 @@ void AddHeuristics(PlannerRegistry& registry) {
     }
     if (entry.name == std::string_view("maxmin")) registry.Add(RandomisedListEntry());
   }
+  registry.Add({LayerCutsTraits(), [](const PlannerTraits&, const PlannerSettings&) { return MakeLayerCuts(); }});
   registry.Add({OrderedPlacementsTraits(),
                 [](const PlannerTraits&, const PlannerSettings&) { return MakeOrderedPlacements(); }});
 }

@@ -7,12 +7,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <span>
 #include <utility>
 
 #include "millrace/errors/errors.h"
+#include "millrace/heuristics/colocated_groups.h"
+#include "millrace/heuristics/layer_blocks.h"
 #include "millrace/heuristics/placement_orders.h"
 #include "millrace/heuristics/upward_rank.h"
 
@@ -28,152 +29,13 @@ constexpr double kLightest = 8;
 // Below this METIS may find nothing to split, and says so on standard output.
 constexpr idx_t kFewestVerticesPerPart = 16;
 
-// Groups that must share a device, as one.
-struct Bound {
-  std::vector<int> vertex_of;  // by group
-  std::vector<std::vector<int>> groups;
-};
-
-Bound BindColocations(const CostedGraph& costed) {
-  Bound bound;
-  bound.vertex_of.resize(static_cast<std::size_t>(costed.num_groups));
-  std::vector<int> of_colocation(static_cast<std::size_t>(costed.num_colocations), -1);
-  for (int group = 0; group < costed.num_groups; ++group) {
-    const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
-    int vertex = colocation < 0 ? -1 : of_colocation[static_cast<std::size_t>(colocation)];
-    if (vertex < 0) {
-      vertex = static_cast<int>(bound.groups.size());
-      bound.groups.emplace_back();
-      if (colocation >= 0) of_colocation[static_cast<std::size_t>(colocation)] = vertex;
-    }
-    bound.vertex_of[static_cast<std::size_t>(group)] = vertex;
-    bound.groups[static_cast<std::size_t>(vertex)].push_back(group);
-  }
-  return bound;
-}
-
-// Devices of the fewest units, no two of which share one, in ascending order.
-std::vector<int> LoneDevices(const CostedGraph& costed) {
-  int fewest = std::numeric_limits<int>::max();
-  for (int device = 0; device < costed.num_devices; ++device)
-    fewest = std::min(fewest, costed.topology.UnitsOf(device));
-  std::vector<char> taken(static_cast<std::size_t>(costed.topology.num_units), 0);
-  std::vector<int> lone;
-  for (int device = 0; device < costed.num_devices; ++device) {
-    if (costed.topology.UnitsOf(device) != fewest) continue;
-    const auto begin =
-        costed.topology.device_units.begin() + costed.topology.device_offsets[static_cast<std::size_t>(device)];
-    const bool shared =
-        std::any_of(begin, begin + fewest, [&](std::int32_t u) { return taken[static_cast<std::size_t>(u)] != 0; });
-    if (shared) continue;
-    for (int u = 0; u < fewest; ++u) taken[static_cast<std::size_t>(*(begin + u))] = 1;
-    lone.push_back(device);
-  }
-  return lone;
-}
-
-double SecondsOf(const CostedGraph& costed, const std::vector<int>& groups, int device) {
-  double total = 0;
-  for (const int group : groups) total += costed.Seconds(group, device);
-  return total;
-}
-
-// The wished device, or the fastest where it cannot run them.
-int Settle(const CostedGraph& costed, const std::vector<int>& groups, int wished) {
-  if (std::isfinite(SecondsOf(costed, groups, wished))) return wished;
-  int best = 0;
-  for (int device = 1; device < costed.num_devices; ++device) {
-    if (SecondsOf(costed, groups, device) < SecondsOf(costed, groups, best)) best = device;
-  }
-  return best;
-}
-
-std::vector<int> Placement(const CostedGraph& costed, const Bound& bound, const std::vector<int>& wished) {
-  std::vector<int> placement(static_cast<std::size_t>(costed.num_groups));
-  for (std::size_t vertex = 0; vertex < bound.groups.size(); ++vertex) {
-    const int device = Settle(costed, bound.groups[vertex], wished[vertex]);
-    for (const int group : bound.groups[vertex]) placement[static_cast<std::size_t>(group)] = device;
-  }
-  return placement;
-}
-
-// By group, as the header says; from 0 up, without gaps.
-std::vector<int> LayersOf(const CostedGraph& costed) {
-  const auto groups = static_cast<std::size_t>(costed.num_groups);
-  std::vector<int> layers(costed.layer.begin(), costed.layer.end());
-  const auto at = [&layers](int group) -> int& { return layers[static_cast<std::size_t>(group)]; };
-  const bool none = std::all_of(layers.begin(), layers.end(), [](int layer) { return layer < 0; });
-  for (const std::int32_t group : costed.topological_order) {
-    if (!none && costed.layer[static_cast<std::size_t>(group)] >= 0) continue;
-    for (const GroupEdge& edge : costed.Predecessors(group)) at(group) = std::max(at(group), at(edge.group) + none);
-    if (none) at(group) = std::max(at(group), 0);
-  }
-  for (std::size_t i = groups; i-- > 0;) {
-    const std::int32_t group = costed.topological_order[i];
-    if (at(group) >= 0) continue;
-    for (const GroupEdge& edge : costed.Successors(group)) {
-      if (at(edge.group) >= 0 && (at(group) < 0 || at(edge.group) < at(group))) at(group) = at(edge.group);
-    }
-  }
-  std::map<int, int> number;
-  for (int& layer : layers) number[layer = std::max(layer, 0)] = 0;
-  int next = 0;
-  for (auto& [layer, own] : number) own = next++;
-  for (int& layer : layers) layer = number[layer];
-  return layers;
-}
-
-// Where each layer goes if no device may take longer than `limit`: each takes as many as fit. Empty where the last
-// device would take longer.
-std::vector<int> Blocks(const std::vector<std::vector<double>>& seconds, double limit) {
-  std::vector<int> block_of;
-  std::size_t device = 0;
-  double taken = 0;
-  for (std::size_t layer = 0; layer < seconds.front().size(); ++layer) {
-    while (device < seconds.size() && taken + seconds[device][layer] > limit) {
-      ++device;
-      taken = 0;
-    }
-    if (device == seconds.size()) return {};
-    taken += seconds[device][layer];
-    block_of.push_back(static_cast<int>(device));
-  }
-  return block_of;
-}
-
-// `seconds` by device, by layer. Halving the range of limits ends at the best block order but for rounding.
-std::vector<int> BalancedBlocks(const std::vector<std::vector<double>>& seconds) {
-  double low = 0, high = 0;
-  for (const double s : seconds.front()) high += s;
-  high = high * (1 + 1e-12);
-  std::vector<int> best = Blocks(seconds, high);
-  constexpr int kHalvings = 60;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = 0.5 * (low + high);
-    std::vector<int> blocks = Blocks(seconds, middle);
-    if (blocks.empty()) {
-      low = middle;
-    } else {
-      high = middle;
-      best = std::move(blocks);
-    }
-  }
-  return best;
-}
-
-// Seconds of a group there, or on its fastest device where it cannot run there.
-double FiniteSeconds(const CostedGraph& costed, int group, int device) {
-  const double here = costed.Seconds(group, device);
-  return std::isfinite(here) ? here : costed.fastest_seconds[static_cast<std::size_t>(group)];
-}
-
 struct MetisGraph {
   std::vector<idx_t> offsets, neighbours, edge_weights, vertex_weights;
 };
 
 idx_t Scaled(double value, double scale) { return static_cast<idx_t>(std::llround(value * scale)); }
 
-MetisGraph MakeMetisGraph(const CostedGraph& costed, const Bound& bound, idx_t parts) {
+MetisGraph MakeMetisGraph(const CostedGraph& costed, const ColocatedGroups& bound, idx_t parts) {
   const std::size_t vertices = bound.groups.size();
   const MeanTransfer transfer = MeanTransferOf(costed.topology);
   double total_edges = 0;
@@ -280,30 +142,13 @@ std::vector<idx_t> DealOut(const MetisGraph& graph, const std::vector<real_t>& s
 
 std::vector<int> PlaceByLayers(const CostedGraph& costed) {
   if (costed.num_groups == 0) return {};
-  const Bound bound = BindColocations(costed);
-  const std::vector<int> devices = LoneDevices(costed);
-  const std::vector<int> layers = LayersOf(costed);
-  const auto count = static_cast<std::size_t>(*std::max_element(layers.begin(), layers.end())) + 1;
-  std::vector<int> layer_of(bound.groups.size());
-  std::vector<std::vector<double>> seconds(devices.size(), std::vector<double>(count, 0.0));
-  for (std::size_t vertex = 0; vertex < bound.groups.size(); ++vertex) {
-    layer_of[vertex] = layers[static_cast<std::size_t>(bound.groups[vertex].front())];
-    for (std::size_t d = 0; d < devices.size(); ++d) {
-      for (const int group : bound.groups[vertex])
-        seconds[d][static_cast<std::size_t>(layer_of[vertex])] += FiniteSeconds(costed, group, devices[d]);
-    }
-  }
-  const std::vector<int> blocks = BalancedBlocks(seconds);
-  std::vector<int> wished;
-  wished.reserve(layer_of.size());
-  for (const int layer : layer_of)
-    wished.push_back(devices[static_cast<std::size_t>(blocks[static_cast<std::size_t>(layer)])]);
-  return Placement(costed, bound, wished);
+  const LayerBlocks blocks(costed);
+  return blocks.Placement(blocks.Balanced(blocks.num_devices()));
 }
 
 std::vector<int> PlaceByPartition(const CostedGraph& costed) {
   if (costed.num_groups == 0) return {};
-  const Bound bound = BindColocations(costed);
+  const ColocatedGroups bound = ColocatedGroupsOf(costed);
   auto vertices = static_cast<idx_t>(bound.groups.size());
   const std::vector<int> devices = FastEnough(costed, LoneDevices(costed), vertices);
   auto parts = static_cast<idx_t>(devices.size());
@@ -326,7 +171,7 @@ std::vector<int> PlaceByPartition(const CostedGraph& costed) {
   std::vector<int> wished;
   wished.reserve(part.size());
   for (const idx_t own : part) wished.push_back(devices[static_cast<std::size_t>(own)]);
-  return Placement(costed, bound, wished);
+  return PlacementWished(costed, bound, wished);
 }
 
 std::vector<int> PlaceUntilFull(const CostedGraph& costed) {

@@ -11,8 +11,7 @@
 namespace millrace {
 
 // The human expert: consecutive layers in one block per device, in the order of the devices, so that the block that
-// takes longest takes as little as can be. A group's layer is CostedGraph::layer, else the greatest of what it reads,
-// else the least of what reads it; without any layers the depth of each group stands for them. Gangs stay unused.
+// takes longest takes as little as can be (layer_blocks.h).
 //
 // This is how recurrent and attention models are cut by hand (each layer on a GPU of its own: Sutskever, Vinyals, Le,
 // "Sequence to sequence learning with neural networks", 2014; Wu et al., "Google's neural machine translation system",

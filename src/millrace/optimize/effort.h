@@ -22,7 +22,7 @@ struct Effort {
   // In place of pool_share and shared_links_share where the proxy is the target, and searching on from the pool gains
   // more than a larger pool: by the linear proxy, and by the contended one.
   double exact_linear_share = 0.1;
-  double exact_contended_share = 0.3;
+  double exact_contended_share = 0.15;
   double search_on_share = 0.9;
   double beside_share = 0.95;  // of what anneals beside, which ends with the search on
   double calibrate_share = 0.8;

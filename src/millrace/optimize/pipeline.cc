@@ -350,9 +350,11 @@ void Pipeline::ProposeForSharedLinks() {
   for_shared_links_.resize(std::min(for_shared_links_.size(), places_.by_proxy / 2));
 }
 
-std::unique_ptr<const Planner> Pipeline::PlannerThatGoesOn() const {
+std::unique_ptr<const Planner> Pipeline::PlannerThatGoesOn(bool chooses_fusion) const {
   for (const PlannerEntry& entry : planners_->entries()) {
-    if (entry.traits.goes_on && planners_->Offers(entry.traits.name)) return planners_->Make(entry.traits.name);
+    const PlannerTraits& traits = entry.traits;
+    if (traits.goes_on && traits.chooses_fusion == chooses_fusion && planners_->Offers(traits.name))
+      return planners_->Make(traits.name);
   }
   return nullptr;
 }
@@ -372,10 +374,12 @@ void Pipeline::SearchOn() {
     }
   }
   Tell("search on", "anneal", 0);
-  const std::unique_ptr<const Planner> first = PlannerThatGoesOn();
+  const std::unique_ptr<const Planner> first = PlannerThatGoesOn(false);
+  const std::unique_ptr<const Planner> open = PlannerThatGoesOn(true);
   const SearchOnOptions on{.seconds = PlanningSeconds(effort_.search_on_share).value_or(0),
                            .threads = beside_ ? options_.threads - 1 : options_.threads,
                            .first = first.get(),
+                           .open = open.get(),
                            .random = Random(options_.seed).Fork(kSearchOn)};
   std::optional<PoolEntry> found = SearchOnFrom(*proxy_, pool_, best, on);
   if (found) pool_.entries.push_back(*std::move(found));

@@ -139,8 +139,9 @@ class Pipeline {
 
   // What the records told of a run in an earlier process was its time alone.
   void RunForTimelines(const std::vector<Candidate*>& candidates);
-  // The planner of the registry whose traits say so (PlannerTraits::goes_on); null where it cannot be made.
-  std::unique_ptr<const Planner> PlannerThatGoesOn() const;
+  // The planner of the registry whose traits say so (PlannerTraits::goes_on), one that chooses fusion or not; null where
+  // it cannot be made.
+  std::unique_ptr<const Planner> PlannerThatGoesOn(bool chooses_fusion) const;
 
   bool LeftOut(std::string_view stage) const;
 

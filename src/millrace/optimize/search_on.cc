@@ -22,12 +22,15 @@ namespace {
 constexpr int kPlacements = 1;  // the thread of the search for placements
 constexpr std::int64_t kMostVisitsToDraw = 100'000;
 
-std::optional<RatedAssignment> Planned(const Planner& planner, const CostModel& model, const CostedGraph& costed,
-                                       const Assignment& start, double seconds, Random& random) {
+// Of a graph, for each second: a search with fusion open prices its groups anew some dozen times.
+constexpr double kMostVisitsASecond = 20'000;
+
+std::optional<RatedAssignment> Planned(const Planner& planner, const PlanningProblem& problem, double seconds,
+                                       Random& random) {
   Budget budget;
   budget.samples = std::numeric_limits<std::int64_t>::max();
   budget.seconds = seconds;
-  BestOf found = RunPlanner(planner, PlanningProblem(model, costed).WithStart(start), budget, random, 1);
+  BestOf found = RunPlanner(planner, problem, budget, random, 1);
   if (found.kept.empty()) return std::nullopt;
   return std::move(found.kept.front());
 }
@@ -46,24 +49,30 @@ std::optional<RatedAssignment> Replaced(const CostedGraph& costed, const Assignm
 
 }  // namespace
 
-std::optional<PoolEntry> SearchOnFrom(const CostModel& model, const Pool& pool, const PoolEntry& start,
+std::optional<PoolEntry> SearchOnFrom(const CostModel& model, Pool& pool, const PoolEntry& start,
                                       const SearchOnOptions& options) {
   const CostedGraph& costed = pool.fusions[static_cast<std::size_t>(start.fusion)].costed;
   const bool contended = costed.topology.proxy == Proxy::kContended && !costed.topology.AllTransfersFree();
   const std::unique_ptr<const Planner> annealing = MakeAnnealing();
   // Drawing starts for a graph so large would take most of the time.
   const bool drawn = options.first != nullptr && !contended && costed.Visits() <= kMostVisitsToDraw;
+  const bool open = options.open != nullptr && pool.fusions.size() > 1 &&
+                    static_cast<double>(costed.Visits()) <= kMostVisitsASecond * options.seconds;
   const int searches = std::max(1, options.threads);
   const auto places = [contended](int search) { return contended && search == kPlacements; };
   const auto planner_of = [&](int search) -> const Planner& {
+    if (search == 0 && open) return *options.open;
     return search == 0 && drawn ? *options.first : *annealing;
   };
   std::vector<std::optional<RatedAssignment>> found(static_cast<std::size_t>(searches));
   RunInParallel(searches, searches, [&](int search) {
     Random random = options.random.Fork(static_cast<std::uint64_t>(search));
-    found[static_cast<std::size_t>(search)] =
-        places(search) ? Replaced(costed, start.assignment, options.seconds, random)
-                       : Planned(planner_of(search), model, costed, start.assignment, options.seconds, random);
+    const PlanningProblem problem = planner_of(search).traits().chooses_fusion
+                                        ? PlanningProblem(model).WithStart(costed, start.assignment)
+                                        : PlanningProblem(model, costed).WithStart(start.assignment);
+    found[static_cast<std::size_t>(search)] = places(search)
+                                                  ? Replaced(costed, start.assignment, options.seconds, random)
+                                                  : Planned(planner_of(search), problem, options.seconds, random);
   });
   std::optional<PoolEntry> best;
   double least = start.proxy_seconds;
@@ -72,7 +81,8 @@ std::optional<PoolEntry> SearchOnFrom(const CostModel& model, const Pool& pool, 
     if (!of || of->makespan >= least) continue;
     least = of->makespan;
     const std::string went_on = places(search) ? "contended-search" : planner_of(search).name();
-    best = PoolEntry{start.fusion, start.method + "+" + went_on, std::move(of->assignment), least};
+    const int fusion = of->costed == nullptr ? start.fusion : pool.NumberOf({went_on, *of->costed, false});
+    best = PoolEntry{fusion, start.method + "+" + went_on, std::move(of->assignment), least};
   }
   return best;
 }

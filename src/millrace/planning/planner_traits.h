@@ -29,7 +29,8 @@ struct PlannerTraits {
   bool chooses_fusion = false;     // plans for problems where fusion is open
   bool learned = false;            // its plans depend on weights
   std::int64_t usual_samples = 1;  // asked for where nobody says how many
-  bool goes_on = false;            // a pool's best plan is searched on by it where transfers do not contend
+  bool goes_on = false;            // a pool's best plan is searched on by it: where transfers do not contend, or, if it
+                                   // chooses fusion, where ops can be fused
   bool in_pool = true;             // one of those a pool is made of unless methods are named
   // Groups and edges of the largest problem it is worth asking in a pool.
   std::int64_t most_pool_visits = std::numeric_limits<std::int64_t>::max();

@@ -35,13 +35,22 @@ class PlanningProblem {
     return other;
   }
 
-  PlanningProblem WithoutStart() const {
-    PlanningProblem other(*this);
-    other.start_ = nullptr;
+  // Where fusion is open: a plan of these groups, which must outlive it, too.
+  PlanningProblem WithStart(const CostedGraph& groups, const Assignment& start) const {
+    PlanningProblem other = WithStart(start);
+    other.start_groups_ = &groups;
     return other;
   }
 
-  const Assignment* start() const { return start_; }  // null: none is known
+  PlanningProblem WithoutStart() const {
+    PlanningProblem other(*this);
+    other.start_ = nullptr;
+    other.start_groups_ = nullptr;
+    return other;
+  }
+
+  const Assignment* start() const { return start_; }                 // null: none is known
+  const CostedGraph* start_groups() const { return start_groups_; }  // null: those of the problem
 
   bool fusion_open() const { return costed_ == nullptr; }
 
@@ -55,6 +64,7 @@ class PlanningProblem {
   const CostModel* proxy_ = nullptr;
   const CostedGraph* costed_ = nullptr;
   const Assignment* start_ = nullptr;
+  const CostedGraph* start_groups_ = nullptr;
 };
 
 }  // namespace millrace

@@ -2,6 +2,7 @@
 #include "millrace/search/searches.h"
 
 #include "millrace/search/anneal.h"
+#include "millrace/search/anneal_fusion.h"
 #include "millrace/search/brkga.h"
 #include "millrace/search/exact.h"
 
@@ -20,6 +21,8 @@ void AddSearches(PlannerRegistry& registry) {
                 }});
   registry.Add(
       {PlainAnnealingTraits(), [](const PlannerTraits&, const PlannerSettings&) { return MakePlainAnnealing(); }});
+  registry.Add(
+      {AnnealingFusionTraits(), [](const PlannerTraits&, const PlannerSettings&) { return MakeAnnealingFusion(); }});
   registry.Add({ExactTraits(), [](const PlannerTraits&, const PlannerSettings&) { return MakeExact(); }});
 }
 

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/search/anneal_fusion.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "millrace/cost/steering.h"
+#include "millrace/fusion/fused_shares.h"
+#include "millrace/fusion/fusion_problem.h"
+#include "millrace/fusion/merged_fusion.h"
+#include "millrace/heuristics/heuristics.h"
+#include "millrace/planning/best_of.h"
+#include "millrace/planning/deadline.h"
+#include "millrace/search/fuse_for_plan.h"
+#include "millrace/simulate/memory_check.h"
+#include "millrace/simulate/timeline.h"
+
+namespace millrace {
+namespace {
+
+// Shares of the budget.
+constexpr double kStartsShare = 0.15;  // of time: heuristics, and the groups that suit their plans
+constexpr double kOpsShare = 0.25;     // annealing over single ops, and the groups that suit its plan
+constexpr double kLapShare = 0.08;     // each halving of the starts
+
+constexpr std::size_t kStarts = 8;
+constexpr int kMostFusings = 40;  // tries of groups for a plan of a heuristic
+
+// In the order in which they are worth having where time is short.
+constexpr const char* kHeuristics[] = {"layer-cuts",    "placements",       "metis",
+                                       "weighted-heft", "forward-backward", "heft"};
+
+// What a search may spend: wall time, changes, or both.
+class Purse {
+ public:
+  Purse(const Budget& budget, std::int64_t usual_changes) : deadline_(budget.seconds), whole_(budget) {
+    if (!budget.iterations && !budget.seconds) whole_.iterations = usual_changes;
+    left_ = whole_.iterations;
+  }
+
+  // This share of the whole, or of what is left of it if that is less. Its changes are spent.
+  Budget Take(double share) {
+    Budget part;
+    if (deadline_.Limited()) part.seconds = std::min(deadline_.Left(), share * *whole_.seconds);
+    if (left_) {
+      part.iterations = std::min(*left_, static_cast<std::int64_t>(share * static_cast<double>(*whole_.iterations)));
+      *left_ -= *part.iterations;
+    }
+    return part;
+  }
+
+  Budget TakeAll() { return Take(1); }
+
+  // This share of the time, of something that tries no changes.
+  std::optional<double> Seconds(double share) const {
+    return deadline_.Limited() ? std::optional(share * *whole_.seconds) : std::nullopt;
+  }
+
+ private:
+  Deadline deadline_;
+  Budget whole_;
+  std::optional<std::int64_t> left_;
+};
+
+class FusionSearch {
+ public:
+  FusionSearch(const AnnealOptions& options, const CostModel& model, FusionGroups apart, FusionGroups merged,
+               const Budget& budget, Random& random)
+      : options_(options),
+        model_(model),
+        fusion_(model),
+        apart_(std::make_shared<const CostedGraph>(MakeCostedGraph(model, std::move(apart)))),
+        merged_(std::make_shared<const CostedGraph>(MakeCostedGraph(model, std::move(merged)))),
+        purse_(budget, options.visits / merged_->Visits()),
+        random_(random) {}
+
+  // `known`: a plan beside those it begins with itself; null: none.
+  void Search(const FusedPlan* known, const Offer& offer) {
+    AddStarts(Deadline(purse_.Seconds(kStartsShare)));
+    for (std::size_t rest = kStarts; rest > 1 && !starts_.empty(); rest /= 2) {
+      AnnealEach(starts_, purse_.Take(kLapShare));
+      Sort(starts_);
+      starts_.resize(std::min(starts_.size(), rest / 2));
+    }
+    if (!starts_.empty()) OfferTo(offer, starts_.front());
+    std::vector<FusedPlan> others = {PlaceOpsFirst(purse_.Take(kOpsShare))};
+    if (known != nullptr) others.push_back(*known);
+    AnnealEach(others, purse_.Take(kLapShare * static_cast<double>(others.size())));
+    std::move(others.begin(), others.end(), std::back_inserter(starts_));
+    Sort(starts_);
+    starts_.resize(1);
+    AnnealEach(starts_, purse_.TakeAll());
+    OfferTo(offer, starts_.front());
+  }
+
+ private:
+  static void OfferTo(const Offer& offer, const FusedPlan& plan) { offer({plan.assignment, plan.costed}); }
+
+  // Fastest first; of equally fast ones the first.
+  static void Sort(std::vector<FusedPlan>& plans) {
+    std::stable_sort(plans.begin(), plans.end(),
+                     [](const FusedPlan& a, const FusedPlan& b) { return a.makespan < b.makespan; });
+  }
+
+  void AddStarts(const Deadline& deadline) {
+    for (const char* name : kHeuristics) {
+      if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
+      const std::unique_ptr<Planner> heuristic = MakeHeuristic(name);
+      if (std::optional<Assignment> plan = FastestOf(*heuristic, *apart_, deadline)) {
+        int tries = 0;
+        starts_.push_back(FuseForPlan(fusion_, SpreadOverOps(*apart_, *plan), [&] {
+          return deadline.Passed() || ++tries > kMostFusings || options_.stop.stop_requested();
+        }));
+      }
+      if (std::optional<Assignment> plan = FastestOf(*heuristic, *merged_, deadline)) {
+        const double makespan = MakespanOf(*merged_, *plan);
+        starts_.push_back({merged_, *std::move(plan), makespan});
+      }
+    }
+    Sort(starts_);
+    const auto same = [](const FusedPlan& a, const FusedPlan& b) { return a.makespan == b.makespan; };
+    starts_.erase(std::unique(starts_.begin(), starts_.end(), same), starts_.end());
+    starts_.resize(std::min(starts_.size(), kStarts));
+  }
+
+  // Nothing where none fits in memory.
+  std::optional<Assignment> FastestOf(const Planner& heuristic, const CostedGraph& costed, const Deadline& deadline) {
+    constexpr double kOfRest = 0.2;
+    Budget budget;
+    if (deadline.Limited()) budget.seconds = kOfRest * deadline.Left();
+    Random unused = random_;
+    BestOf best = RunPlanner(heuristic, PlanningProblem(model_, costed), budget, unused, 1);
+    if (best.kept.empty()) return std::nullopt;
+    return std::move(best.kept.front().assignment);
+  }
+
+  FusedPlan PlaceOpsFirst(const Budget& budget) {
+    constexpr double kFusing = 0.2;  // of the time, at most
+    const Deadline deadline(budget.seconds);
+    const std::unique_ptr<CostModel> shares = MakeFusedSharesModel(model_, merged_->groups);
+    const CostedGraph costed = MakeCostedGraph(*shares, apart_->groups);
+    Budget annealing = budget;
+    if (budget.seconds) annealing.seconds = (1 - kFusing) * deadline.Left();
+    const Assignment placed = Annealed(PlanningProblem(*shares, costed), annealing);
+    return FuseForPlan(fusion_, SpreadOverOps(costed, placed),
+                       [&] { return deadline.Passed() || options_.stop.stop_requested(); });
+  }
+
+  // Each for the same part of it.
+  void AnnealEach(std::vector<FusedPlan>& plans, Budget budget) {
+    const Deadline deadline(budget.seconds);
+    auto left = static_cast<std::int64_t>(plans.size());
+    if (budget.iterations) *budget.iterations /= left;
+    for (FusedPlan& plan : plans) {
+      if (budget.seconds) budget.seconds = deadline.Left() / static_cast<double>(left--);
+      plan.assignment = Annealed(PlanningProblem(model_, *plan.costed).WithStart(plan.assignment), budget);
+      plan.makespan = MakespanOf(*plan.costed, plan.assignment);
+    }
+  }
+
+  // What annealing offers last, its best.
+  Assignment Annealed(const PlanningProblem& problem, const Budget& budget) {
+    Assignment best;
+    Random stream = random_.Fork(++streams_);
+    MakeAnnealing(options_)->Propose(problem, budget, stream,
+                                     [&best](ProposedPlan offered) { best = std::move(offered.assignment); });
+    return best;
+  }
+
+  static double MakespanOf(const CostedGraph& costed, const Assignment& assignment) {
+    if (costed.limited_memory && !FitsInMemory(costed, assignment)) return std::numeric_limits<double>::infinity();
+    return Simulator(costed).Makespan(assignment);
+  }
+
+  const AnnealOptions& options_;
+  const CostModel& model_;
+  const FusionProblem fusion_;
+  const std::shared_ptr<const CostedGraph> apart_, merged_;
+  Purse purse_;
+  Random& random_;
+  std::uint64_t streams_ = 0;
+  std::vector<FusedPlan> starts_;
+};
+
+class AnnealingFusion final : public Planner {
+ public:
+  explicit AnnealingFusion(const AnnealOptions& options) : Planner(AnnealingFusionTraits()), options_(options) {}
+
+  void Propose(const PlanningProblem& problem, const Budget& budget, Random& random,
+               const Offer& offer) const override {
+    const CostModel& model = problem.proxy();
+    if (!problem.fusion_open()) {
+      MakeAnnealing(options_)->Propose(problem, budget, random, offer);
+      return;
+    }
+    const Deadline deadline(budget.seconds);
+    FusionGroups apart = UnfusedGroups(model);
+    FusionGroups merged = MergedFusion(model);
+    const bool none_join = merged.size() == apart.size();
+    Budget rest = budget;
+    if (!none_join) {
+      std::optional<FusedPlan> known;
+      if (problem.start_groups() != nullptr) {
+        known.emplace();
+        known->costed = std::make_shared<const CostedGraph>(*problem.start_groups());
+        known->assignment = *problem.start();
+      }
+      if (budget.seconds) rest.seconds = deadline.Left();
+      FusionSearch search(options_, model, std::move(apart), std::move(merged), rest, random);
+      search.Search(known ? &*known : nullptr, offer);
+      return;
+    }
+    const auto costed = std::make_shared<const CostedGraph>(MakeCostedGraph(model, std::move(apart)));
+    if (budget.seconds) rest.seconds = deadline.Left();
+    MakeAnnealing(options_)->Propose(PlanningProblem(model, *costed), rest, random, [&](ProposedPlan offered) {
+      offer({std::move(offered.assignment), costed});
+    });
+  }
+
+ private:
+  AnnealOptions options_;
+};
+
+}  // namespace
+
+PlannerTraits AnnealingFusionTraits() {
+  return {.name = "anneal+fusion",
+          .meaning = "simulated annealing with fusion open, from several starts",
+          .takes_iterations = true,
+          .chooses_fusion = true,
+          .goes_on = true,
+          .most_pool_visits = 1'000'000,
+          .seconds_per_visit = 3e-6,
+          .pool_share = 2};
+}
+
+std::unique_ptr<Planner> MakeAnnealingFusion(const AnnealOptions& options) {
+  return std::make_unique<AnnealingFusion>(options);
+}
+
+}  // namespace millrace

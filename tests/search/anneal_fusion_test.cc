@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/search/anneal_fusion.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/cost/steering.h"
+#include "millrace/fusion/merged_fusion.h"
+#include "millrace/machine/preset.h"
+#include "millrace/plan/verify.h"
+#include "millrace/planning/best_of.h"
+#include "millrace/planning/deadline.h"
+#include "millrace/simulate/timeline.h"
+#include "millrace/workloads/go_corpus.h"
+#include "millrace/workloads/go_workloads.h"
+#include "millrace/workloads/models.h"
+#include "millrace/workloads/training_graph.h"
+#include "tests/reference/random_steering.h"
+#include "tests/reference/sanitized.h"
+#include "tests/reference/slow_simulator.h"
+
+namespace millrace {
+namespace {
+
+// The faster of the plans it offers, and its makespan.
+std::pair<Plan, double> Planned(const CostModel& model, std::int64_t iterations, Random random) {
+  Budget budget;
+  budget.iterations = iterations;
+  const BestOf best = RunPlanner(*MakeAnnealingFusion(), PlanningProblem(model), budget, random, 2);
+  const RatedAssignment& kept = best.kept.front();
+  return {{kept.costed->groups, kept.assignment.placement, kept.assignment.sequence}, kept.makespan};
+}
+
+TEST(AnnealingFusion, MakesValidPlansThatTakeWhatTheSlowSimulatorSaysAndTheSameAgain) {
+  Random random(31);
+  int fused = 0;
+  for (int round = 0; round < 150; ++round) {
+    const ComputationGraph graph = testing::RandomGraph(random);
+    const Machine machine = testing::RandomMachine(random);
+    const auto model = MakeAnalyticCostModel(graph, machine);
+    const auto [plan, makespan] = Planned(*model, 1000, Random(1));
+    ASSERT_EQ(WhyNotValid(graph, machine, plan), std::nullopt) << round;
+    EXPECT_NEAR(makespan, testing::SlowSimulate(graph, machine, plan).makespan, 1e-9 * makespan) << round;
+    EXPECT_EQ(Planned(*model, 1000, Random(1)).first, plan) << round;
+    fused += plan.groups.size() < static_cast<std::size_t>(graph.num_ops()) ? 1 : 0;
+  }
+  EXPECT_GT(fused, 30);
+}
+
+TEST(AnnealingFusion, KeepsToWhatAUserHasSettled) {
+  Random random(32);
+  for (int round = 0; round < 60; ++round) {
+    const testing::SteeredProblem problem(random);
+    EXPECT_TRUE(Keeps(problem.steering, Planned(*problem.model, 500, Random(1)).first)) << round;
+  }
+}
+
+TEST(AnnealingFusion, IsAnnealingWhereNoTwoOpsCouldJoinAndWhereTheGroupsAreGiven) {
+  Random random(33);
+  testing::RandomProblemOptions options;
+  options.fusible = false;
+  options.group_seconds = false;
+  for (int round = 0; round < 30; ++round) {
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = testing::RandomMachine(random, options);
+    const auto model = MakeAnalyticCostModel(graph, machine);
+    const CostedGraph apart = MakeCostedGraph(*model, UnfusedGroups(*model));
+    Budget budget;
+    budget.iterations = 1000;
+    Random one(1), other(1);
+    const BestOf annealed = RunPlanner(*MakeAnnealing(), PlanningProblem(*model, apart), budget, one, 1);
+    EXPECT_EQ(Planned(*model, 1000, Random(1)).second, annealed.kept.front().makespan) << round;
+    const BestOf given = RunPlanner(*MakeAnnealingFusion(), PlanningProblem(*model, apart), budget, other, 1);
+    EXPECT_EQ(given.kept.front().assignment, annealed.kept.front().assignment) << round;
+  }
+}
+
+TEST(AnnealingFusion, FindsFasterPlansOfTrainingGraphsThanAnnealingOverMergedGroups) {
+  // Translation models, whose time steps may overlap on several devices.
+  const std::vector<std::pair<std::uint64_t, int>> cases = {{3, 7}, {3, 1}, {2, 7}};
+  for (std::size_t i = 0; i < (testing::kSanitized ? 1 : cases.size()); ++i) {
+    const GoCase drawn = DrawGoCase(cases[i].first, GoCasePurpose::kValidation, cases[i].second);
+    const ComputationGraph graph = MakeGoWorkload(drawn.workload);
+    const auto model = MakeAnalyticCostModel(graph, drawn.machine, Proxy::kContended);
+    const CostedGraph merged = MakeCostedGraph(*model, MergedFusion(*model));
+    Budget budget;
+    budget.iterations = 20'000;
+    Random random(1);
+    const BestOf over_groups = RunPlanner(*MakeAnnealing(), PlanningProblem(*model, merged), budget, random, 1);
+    EXPECT_LT(Planned(*model, *budget.iterations, Random(1)).second, 0.97 * over_groups.kept.front().makespan)
+        << drawn.name;
+  }
+}
+
+TEST(AnnealingFusion, StopsAtItsTimeLimit) {
+  ModelOptions options;
+  options.draw_weights = false;
+  options.sequence = 6;
+  const ComputationGraph graph = TrainingGraphOf(MakeModel("rnnlm", options));
+  const auto model = MakeAnalyticCostModel(graph, *MachinePreset("p100x4"));
+  Budget budget;
+  budget.seconds = 0.2;
+  Random random(1);
+  const Deadline clock;
+  RunPlanner(*MakeAnnealingFusion(), PlanningProblem(*model), budget, random, 1);
+  EXPECT_LT(clock.Elapsed(), 20);
+}
+
+}  // namespace
+}  // namespace millrace
