@@ -79,10 +79,10 @@ const Signatures kExpected = {
     {"go without placement", 0x8af9893dc542cb50},
     {"go without priority", 0x2d393c6a340f8dcf},
     {"go without fusion", 0xf72723024e0905e7},
-    {"pool", 0xe09c4a6b37f03007},
+    {"pool", 0x6fc5452a2af6b841},
     {"optimize: shared links", 0x13c75935eaeb4086},
-    {"optimize: gang", 0x83758ca551533269},
-    {"optimize: colocations, layers, fusion", 0x17ac909fbbd689a5},
+    {"optimize: gang", 0xcad0fa8037c0fe44},
+    {"optimize: colocations, layers, fusion", 0xe901c6fe892c3305},
 };
 
 struct Problem {

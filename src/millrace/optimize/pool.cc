@@ -117,7 +117,9 @@ class PoolMaker {
   }
 
   void ListTasks() {
+    const bool timed = !model_.graph().group_seconds().empty() && options_.methods.empty();
     for (const auto& planner : planners_) {
+      if (timed && planner->traits().any_groups) continue;
       if (planner->traits().chooses_fusion) {
         tasks_.push_back({planner.get(), -1});
         continue;

@@ -70,7 +70,8 @@ struct PoolWatch {
 // Plans of every method for every way of fusing: first the methods that draw nothing, so that a good plan is there
 // early; then those that draw or search, by their traits' shares. Methods that choose fusion are asked once, with
 // fusion open; where no methods are named, a local search begins at the best plan of each of them, METHOD+local-search,
-// since nobody else searches under its groups.
+// since nobody else searches under its groups. Where none are named and the model knows times of groups, those that
+// choose among all groups (PlannerTraits) are left out.
 //
 // Of `seconds` those that draw or search have their shares of what is left when their turn comes. A method whose first
 // plan would take too much of it is left out, by what its traits expect and by how much longer than expected others

@@ -27,6 +27,8 @@ struct PlannerTraits {
   bool takes_samples = false;      // Budget::samples says how many plans it makes
   bool takes_iterations = false;   // Budget::iterations says how long it searches
   bool chooses_fusion = false;     // plans for problems where fusion is open
+  bool any_groups = false;         // chooses among all groups: not asked in a pool that knows times of some groups, as
+                                   // it would believe those that nobody timed
   bool learned = false;            // its plans depend on weights
   std::int64_t usual_samples = 1;  // asked for where nobody says how many
   bool goes_on = false;            // a pool's best plan is searched on by it: where transfers do not contend, or, if it

@@ -236,6 +236,7 @@ PlannerTraits AnnealingFusionTraits() {
           .meaning = "simulated annealing with fusion open, from several starts",
           .takes_iterations = true,
           .chooses_fusion = true,
+          .any_groups = true,
           .goes_on = true,
           .most_pool_visits = 1'000'000,
           .seconds_per_visit = 3e-6,
