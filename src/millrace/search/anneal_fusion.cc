@@ -74,12 +74,12 @@ class FusionSearch {
  public:
   FusionSearch(const AnnealOptions& options, const CostModel& model, FusionGroups apart, FusionGroups merged,
                const Budget& budget, Random& random)
-      : options_(options),
+      : purse_(budget, options.visits / model.graph().num_ops()),
+        options_(options),
         model_(model),
         fusion_(model),
         apart_(std::make_shared<const CostedGraph>(MakeCostedGraph(model, std::move(apart)))),
         merged_(std::make_shared<const CostedGraph>(MakeCostedGraph(model, std::move(merged)))),
-        purse_(budget, options.visits / merged_->Visits()),
         random_(random) {}
 
   // `known`: a plan beside those it begins with itself; null: none.
@@ -180,11 +180,11 @@ class FusionSearch {
     return Simulator(costed).Makespan(assignment);
   }
 
+  Purse purse_;  // the first: its time begins before groups are priced
   const AnnealOptions& options_;
   const CostModel& model_;
   const FusionProblem fusion_;
   const std::shared_ptr<const CostedGraph> apart_, merged_;
-  Purse purse_;
   Random& random_;
   std::uint64_t streams_ = 0;
   std::vector<FusedPlan> starts_;
