@@ -32,8 +32,8 @@ struct FusedPlan {
 // does not make the plan longer. Groups run in the order of their first ops or of their last ones, whichever is the
 // faster plan. All joins are tried at once, then those of a run of them that makes the plan longer by halves: where
 // everything pays that is one simulation, where much does not some hundred. Asks `stop` before each but the first two,
-// and ends with what it has. The result never takes longer than the plan with no op joined, nor overflows a memory where
-// that does not, and keeps to the groups that a user keeps.
+// and ends with what it has. The result never takes longer than the plan with no op joined, nor overflows a memory
+// where that does not, and keeps to the groups that a user keeps.
 FusedPlan FuseForPlan(const FusionProblem& problem, const OpPlan& plan, const std::function<bool()>& stop);
 
 }  // namespace millrace
