@@ -15,29 +15,12 @@
 #include "millrace/fusion/greedy_fusion.h"
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
-#include "millrace/workloads/models.h"
-#include "millrace/workloads/training_graph.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/reading_graph.h"
+#include "tests/workloads/unrolled_training.h"
 
 namespace millrace {
 namespace {
-
-// Ops in topological order, each of a type and reading what others make.
-ComputationGraph Reading(const std::vector<std::pair<std::string, std::vector<int>>>& ops) {
-  GraphData data;
-  for (const auto& [type, reads] : ops) {
-    const int op = static_cast<int>(data.ops.size());
-    data.ops.emplace_back();
-    data.ops.back().type = type;
-    data.ops.back().name = "op" + std::to_string(op);
-    for (const int read : reads) data.tensors[static_cast<std::size_t>(read)].consumers.push_back(op);
-    Tensor made;
-    made.producer = op;
-    made.bytes = 8;
-    data.tensors.push_back(made);
-  }
-  return ComputationGraph(data);
-}
 
 FusionGroups Merged(const ComputationGraph& graph) {
   return MergedFusion(*MakeAnalyticCostModel(graph, *MachinePreset("p100x2")));
@@ -51,19 +34,19 @@ double LeastSeconds(const CostModel& model, const std::vector<OpId>& group) {
 }
 
 TEST(MergedFusion, PutsTheGatesOfACellIntoOneGroup) {
-  const ComputationGraph cell =
-      Reading({{"Split", {}}, {"Sigmoid", {0}}, {"Tanh", {0}}, {"Mul", {1, 2}}, {"Sigmoid", {0}}, {"Mul", {3, 4}}});
+  const ComputationGraph cell(testing::Reading(
+      {{"Split", {}}, {"Sigmoid", {0}}, {"Tanh", {0}}, {"Mul", {1, 2}}, {"Sigmoid", {0}}, {"Mul", {3, 4}}}));
   EXPECT_EQ(GreedyFusion(cell).size(), 4u);
   EXPECT_EQ(Merged(cell), (FusionGroups{{0}, {1, 2, 3, 4, 5}}));
 }
 
 TEST(MergedFusion, LeavesTwoProductsApart) {
-  const ComputationGraph products = Reading({{"MatMul", {}}, {"MatMul", {}}, {"Add", {0, 1}}, {"Relu", {2}}});
+  const ComputationGraph products(testing::Reading({{"MatMul", {}}, {"MatMul", {}}, {"Add", {0, 1}}, {"Relu", {2}}}));
   EXPECT_EQ(Merged(products).size(), 2u);
 }
 
 TEST(MergedFusion, LeavesGroupsApartBetweenWhichAPathLeadsThroughAnother) {
-  const ComputationGraph around = Reading({{"Conv", {}}, {"MaxPool", {0}}, {"Relu", {1}}, {"Add", {0, 2}}});
+  const ComputationGraph around(testing::Reading({{"Conv", {}}, {"MaxPool", {0}}, {"Relu", {1}}, {"Add", {0, 2}}}));
   for (const std::vector<OpId>& group : Merged(around)) {
     const bool has_first = std::find(group.begin(), group.end(), 0) != group.end();
     EXPECT_FALSE(has_first && group.size() > 1);
@@ -105,10 +88,7 @@ TEST(MergedFusion, JoinsOnlyWholeGreedyGroupsAndMakesLegalOrderableOnesOnRandomG
 }
 
 TEST(MergedFusion, MakesTheStepsOfAnUnrolledTrainingGraphShorter) {
-  ModelOptions options;
-  options.draw_weights = false;
-  options.sequence = 6;
-  const ComputationGraph graph = TrainingGraphOf(MakeModel("rnnlm", options));
+  const ComputationGraph graph = testing::UnrolledTraining();
   const auto model = MakeAnalyticCostModel(graph, *MachinePreset("p100x2"));
   const auto seconds = [&model](const FusionGroups& groups) {
     double sum = 0;

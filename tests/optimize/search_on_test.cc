@@ -11,11 +11,10 @@
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/timeline.h"
-#include "millrace/workloads/models.h"
 #include "millrace/workloads/random_graph.h"
-#include "millrace/workloads/training_graph.h"
 #include "tests/optimize/no_progress.h"
 #include "tests/optimize/shipped_planners.h"
+#include "tests/workloads/unrolled_training.h"
 
 namespace millrace {
 namespace {
@@ -67,10 +66,7 @@ TEST(SearchOn, GoesOnByTheNamedPlannerOnTheFirstThreadWhereTransfersDoNotContend
 }
 
 TEST(SearchOn, OpensFusionWhereOpsCanBeFusedAndKnowsThePlanItBeganWith) {
-  ModelOptions options;
-  options.draw_weights = false;
-  options.sequence = 6;
-  const ComputationGraph graph = TrainingGraphOf(MakeModel("rnnlm", options));
+  const ComputationGraph graph = testing::UnrolledTraining();
   const Machine machine = *MachinePreset("p100x4");
   for (const Proxy proxy : {Proxy::kLinear, Proxy::kContended}) {
     const auto model = MakeAnalyticCostModel(graph, machine, proxy);

@@ -19,11 +19,10 @@
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/go_corpus.h"
 #include "millrace/workloads/go_workloads.h"
-#include "millrace/workloads/models.h"
-#include "millrace/workloads/training_graph.h"
 #include "tests/reference/random_steering.h"
 #include "tests/reference/sanitized.h"
 #include "tests/reference/slow_simulator.h"
+#include "tests/workloads/unrolled_training.h"
 
 namespace millrace {
 namespace {
@@ -99,10 +98,7 @@ TEST(AnnealingFusion, FindsFasterPlansOfTrainingGraphsThanAnnealingOverMergedGro
 }
 
 TEST(AnnealingFusion, StopsAtItsTimeLimit) {
-  ModelOptions options;
-  options.draw_weights = false;
-  options.sequence = 6;
-  const ComputationGraph graph = TrainingGraphOf(MakeModel("rnnlm", options));
+  const ComputationGraph graph = testing::UnrolledTraining();
   const auto model = MakeAnalyticCostModel(graph, *MachinePreset("p100x4"));
   Budget budget;
   budget.seconds = 0.2;

@@ -16,6 +16,7 @@
 #include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_steering.h"
+#include "tests/reference/reading_graph.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
@@ -103,21 +104,10 @@ TEST(FuseForPlan, KeepsTheGroupsThatAUserKeeps) {
   EXPECT_GT(kept, 50);
 }
 
-// Ops of a type, long beside the time that fusing saves and poolings the longest, that read what others make.
-ComputationGraph Reading(const std::vector<std::pair<const char*, std::vector<int>>>& ops) {
-  GraphData data;
-  for (const auto& [type, reads] : ops) {
-    const int op = static_cast<int>(data.ops.size());
-    data.ops.emplace_back();
-    data.ops.back().name = "op" + std::to_string(op);
-    data.ops.back().type = type;
-    data.ops.back().flops = data.ops.back().type == "MaxPool" ? 1e11 : 1e10;
-    for (const int read : reads) data.tensors[static_cast<std::size_t>(read)].consumers.push_back(op);
-    Tensor made;
-    made.producer = op;
-    made.bytes = 8;
-    data.tensors.push_back(made);
-  }
+// Ops that are long beside the time that fusing saves, poolings the longest.
+ComputationGraph Reading(const std::vector<std::pair<std::string, std::vector<int>>>& ops) {
+  GraphData data = testing::Reading(ops);
+  for (Op& op : data.ops) op.flops = op.type == "MaxPool" ? 1e11 : 1e10;
   return ComputationGraph(data);
 }
 

@@ -2,7 +2,6 @@
 #include "millrace/fusion/fused_shares.h"
 
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <vector>
 

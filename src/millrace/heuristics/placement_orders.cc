@@ -17,29 +17,6 @@
 namespace millrace {
 namespace {
 
-// Of the groups whose predecessors are done, the one of the least key goes next.
-std::vector<int> LeastKeyFirst(const CostedGraph& costed, const std::vector<std::int32_t>& keys) {
-  using Ready = std::pair<std::int32_t, int>;
-  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
-  std::vector<std::size_t> waiting(static_cast<std::size_t>(costed.num_groups));
-  const auto let_in = [&](int group) { ready.push({keys[static_cast<std::size_t>(group)], group}); };
-  for (int group = 0; group < costed.num_groups; ++group) {
-    waiting[static_cast<std::size_t>(group)] = costed.Predecessors(group).size();
-    if (costed.Predecessors(group).empty()) let_in(group);
-  }
-  std::vector<int> order;
-  order.reserve(waiting.size());
-  while (!ready.empty()) {
-    const int group = ready.top().second;
-    ready.pop();
-    order.push_back(group);
-    for (const GroupEdge& edge : costed.Successors(group)) {
-      if (--waiting[static_cast<std::size_t>(edge.group)] == 0) let_in(edge.group);
-    }
-  }
-  return order;
-}
-
 std::vector<int> FileOrder(const CostedGraph& costed) {
   std::vector<std::int32_t> first_op;
   first_op.reserve(costed.groups.size());
@@ -65,6 +42,28 @@ const OrderedPlacement& Fastest(const std::vector<OrderedPlacement>& placed) {
 }
 
 }  // namespace
+
+std::vector<int> LeastKeyFirst(const CostedGraph& costed, const std::vector<std::int32_t>& keys) {
+  using Ready = std::pair<std::int32_t, int>;
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+  std::vector<std::size_t> waiting(static_cast<std::size_t>(costed.num_groups));
+  const auto let_in = [&](int group) { ready.push({keys[static_cast<std::size_t>(group)], group}); };
+  for (int group = 0; group < costed.num_groups; ++group) {
+    waiting[static_cast<std::size_t>(group)] = costed.Predecessors(group).size();
+    if (costed.Predecessors(group).empty()) let_in(group);
+  }
+  std::vector<int> order;
+  order.reserve(waiting.size());
+  while (!ready.empty()) {
+    const int group = ready.top().second;
+    ready.pop();
+    order.push_back(group);
+    for (const GroupEdge& edge : costed.Successors(group)) {
+      if (--waiting[static_cast<std::size_t>(edge.group)] == 0) let_in(edge.group);
+    }
+  }
+  return order;
+}
 
 PlannedAssignment OrderThereAndBack(const CostedGraph& costed, PlannedAssignment from) {
   constexpr std::int64_t kMostRounds = 8;

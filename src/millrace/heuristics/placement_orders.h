@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ std::vector<OrderedPlacement> PlacedInFixedOrders(const CostedGraph& costed, con
 // training steps take 7 % less time under contention than in the best of the other orders (docs/results/search.md). Its
 // source is that of forward_backward.h.
 PlannedAssignment OrderThereAndBack(const CostedGraph& costed, PlannedAssignment from);
+
+// One order of all groups: of those whose predecessors are done, the one of the least key goes next, ties to the lower
+// group. `keys` by group.
+std::vector<int> LeastKeyFirst(const CostedGraph& costed, const std::vector<std::int32_t>& keys);
 
 // The fastest of all orders by the proxy; ties to the earlier one.
 PlannedAssignment BestOfOrders(const CostedGraph& costed, const std::vector<int>& placement);

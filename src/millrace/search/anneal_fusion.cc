@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -82,8 +81,8 @@ class FusionSearch {
         merged_(std::make_shared<const CostedGraph>(MakeCostedGraph(model, std::move(merged)))),
         random_(random) {}
 
-  // `known`: a plan beside those it begins with itself; null: none.
-  void Search(const FusedPlan* known, const Offer& offer) {
+  // `known`: a plan beside those it begins with itself.
+  void Search(std::optional<FusedPlan> known, const Offer& offer) {
     AddStarts(Deadline(purse_.Seconds(kStartsShare)));
     for (std::size_t rest = kStarts; rest > 1 && !starts_.empty(); rest /= 2) {
       AnnealEach(starts_, purse_.Take(kLapShare));
@@ -92,7 +91,7 @@ class FusionSearch {
     }
     if (!starts_.empty()) OfferTo(offer, starts_.front());
     std::vector<FusedPlan> others = {PlaceOpsFirst(purse_.Take(kOpsShare))};
-    if (known != nullptr) others.push_back(*known);
+    if (known) others.push_back(*std::move(known));
     AnnealEach(others, purse_.Take(kLapShare * static_cast<double>(others.size())));
     std::move(others.begin(), others.end(), std::back_inserter(starts_));
     Sort(starts_);
@@ -208,14 +207,11 @@ class AnnealingFusion final : public Planner {
     Budget rest = budget;
     if (!none_join) {
       std::optional<FusedPlan> known;
-      if (problem.start_groups() != nullptr) {
-        known.emplace();
-        known->costed = std::make_shared<const CostedGraph>(*problem.start_groups());
-        known->assignment = *problem.start();
-      }
+      if (problem.start_groups() != nullptr)
+        known = {std::make_shared<const CostedGraph>(*problem.start_groups()), *problem.start()};
       if (budget.seconds) rest.seconds = deadline.Left();
       FusionSearch search(options_, model, std::move(apart), std::move(merged), rest, random);
-      search.Search(known ? &*known : nullptr, offer);
+      search.Search(std::move(known), offer);
       return;
     }
     const auto costed = std::make_shared<const CostedGraph>(MakeCostedGraph(model, std::move(apart)));

@@ -5,40 +5,16 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
-#include <queue>
 #include <span>
 #include <utility>
 
 #include "millrace/fusion/merged_groups.h"
+#include "millrace/heuristics/placement_orders.h"
 #include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
 namespace {
-
-// The groups in the order of their turns, as far as what they read allows.
-std::vector<int> SequenceByTurns(const CostedGraph& costed, const std::vector<int>& turns) {
-  using Entry = std::pair<int, int>;  // turn, group
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-  std::vector<int> waits(static_cast<std::size_t>(costed.num_groups));
-  for (int group = 0; group < costed.num_groups; ++group) {
-    const auto g = static_cast<std::size_t>(group);
-    waits[g] = static_cast<int>(costed.Predecessors(group).size());
-    if (waits[g] == 0) ready.emplace(turns[g], group);
-  }
-  std::vector<int> sequence;
-  sequence.reserve(waits.size());
-  while (!ready.empty()) {
-    const int group = ready.top().second;
-    ready.pop();
-    sequence.push_back(group);
-    for (const GroupEdge& edge : costed.Successors(group)) {
-      const auto next = static_cast<std::size_t>(edge.group);
-      if (--waits[next] == 0) ready.emplace(turns[next], edge.group);
-    }
-  }
-  return sequence;
-}
 
 class PlanFuser {
  public:
@@ -109,7 +85,7 @@ class PlanFuser {
     }
     Simulator simulator(costed);
     for (const std::vector<int>* turns : {&last, &first}) {
-      assignment.sequence = SequenceByTurns(costed, *turns);
+      assignment.sequence = LeastKeyFirst(costed, *turns);
       const bool fits = !costed.limited_memory || FitsInMemory(costed, assignment);
       const double makespan = fits ? simulator.Makespan(assignment) : std::numeric_limits<double>::infinity();
       if (turns == &first && makespan >= fused.makespan) continue;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "millrace/graph/computation_graph.h"
+
+// Small graphs written down in a line.
+namespace millrace::testing {
+
+// Ops in topological order, each of a type and reading the tensors, of 8 bytes, that others make.
+inline GraphData Reading(const std::vector<std::pair<std::string, std::vector<int>>>& ops) {
+  GraphData data;
+  for (const auto& [type, reads] : ops) {
+    const int op = static_cast<int>(data.ops.size());
+    data.ops.emplace_back();
+    data.ops.back().type = type;
+    data.ops.back().name = "op" + std::to_string(op);
+    for (const int read : reads) data.tensors[static_cast<std::size_t>(read)].consumers.push_back(op);
+    Tensor made;
+    made.producer = op;
+    made.bytes = 8;
+    data.tensors.push_back(made);
+  }
+  return data;
+}
+
+}  // namespace millrace::testing
