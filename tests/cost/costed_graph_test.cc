@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
@@ -189,6 +190,23 @@ TEST(CostedGraph, RefusesCostsThatNoTimelineCanAddUp) {
               m.default_link->bandwidth = std::numeric_limits<double>::denorm_min();
             }),
             "no complaint");
+}
+
+TEST(CostedGraph, LimitsMemoryOnlyWhereSomeMemoryIsTooSmallForAllThereIs) {
+  GraphData data;
+  data.ops.resize(2);
+  for (Op& op : data.ops) op.seconds.everywhere = 1;
+  data.ops[1].weight_bytes = 7;
+  data.tensors = {{"a", 0, {1}, 10, false}, {"b", 1, {}, 20, true}};
+  const ComputationGraph graph(std::move(data));
+  for (const auto& [small, limited] : {std::pair(38.0, false), std::pair(36.0, true)}) {
+    Machine machine;
+    machine.devices.push_back({"roomy", "cpu", {0}, 1, 1, {}, 0});
+    machine.devices.push_back({"small", "cpu", {1}, 1, 1, small, 0});
+    const auto model = MakeAnalyticCostModel(graph, machine);
+    EXPECT_EQ(MakeCostedGraph(*model, SingleOpGroups(graph)).limited_memory, limited) << small;
+    EXPECT_EQ(MakeCostedGraph(*model, {{0, 1}}).limited_memory, false) << small;
+  }
 }
 
 TEST(CostedGraph, OfNothingIsEmpty) {

@@ -180,6 +180,15 @@ void CloseDevices(CostedGraph& costed) {
   }
 }
 
+// More than any plan has on any memory, however bytes are summed up.
+double BytesOfEverything(const CostedGraph& costed) {
+  constexpr double kSummedOtherwise = 1 + 1e-9;
+  double bytes = 0;
+  for (const double weights : costed.weight_bytes) bytes += weights;
+  for (const GroupTensor& tensor : costed.tensors) bytes += tensor.bytes;
+  return bytes * kSummedOtherwise;
+}
+
 // Everything one after the other, each group on its slowest device and each edge over the worst link, is later than any
 // timeline ends.
 void CheckSeconds(const CostedGraph& costed) {
@@ -248,8 +257,9 @@ CostedGraph MakeCostedGraph(const CostModel& model, FusionGroups groups) {
   }
   CloseDevices(costed);
   CheckSeconds(costed);
-  costed.limited_memory = std::any_of(costed.topology.memory_bytes.begin(), costed.topology.memory_bytes.end(),
-                                      [](double bytes) { return bytes != std::numeric_limits<double>::infinity(); });
+  costed.limited_memory =
+      std::any_of(costed.topology.memory_bytes.begin(), costed.topology.memory_bytes.end(),
+                  [everything = BytesOfEverything(costed)](double bytes) { return bytes < everything; });
   return costed;
 }
 

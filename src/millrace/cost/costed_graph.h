@@ -51,7 +51,7 @@ struct CostedGraph {
   std::vector<GroupTensor> tensors;
   std::vector<std::int32_t> tensor_readers;
 
-  bool limited_memory = false;  // some memory has a capacity
+  bool limited_memory = false;  // some memory is too small for all there is: weights, and every tensor once
 
   // Groups and edges: what one simulation, or one step of a sampler over all groups, looks at.
   std::int64_t Visits() const { return num_groups + static_cast<std::int64_t>(predecessors.size()); }
