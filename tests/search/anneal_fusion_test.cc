@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -81,20 +82,25 @@ TEST(AnnealingFusion, IsAnnealingWhereNoTwoOpsCouldJoinAndWhereTheGroupsAreGiven
 }
 
 TEST(AnnealingFusion, FindsFasterPlansOfTrainingGraphsThanAnnealingOverMergedGroups) {
-  // Translation models, whose time steps may overlap on several devices.
+  // Translation models, whose time steps may overlap on several devices. Where a search ends on one of them is luck.
   const std::vector<std::pair<std::uint64_t, int>> cases = {{3, 7}, {3, 1}, {2, 7}};
-  for (std::size_t i = 0; i < (testing::kSanitized ? 1 : cases.size()); ++i) {
+  const std::size_t tried = testing::kSanitized ? 1 : cases.size();
+  double log_ratio = 0;  // of its plan's time to that over merged groups
+  for (std::size_t i = 0; i < tried; ++i) {
     const GoCase drawn = DrawGoCase(cases[i].first, GoCasePurpose::kValidation, cases[i].second);
     const ComputationGraph graph = MakeGoWorkload(drawn.workload);
     const auto model = MakeAnalyticCostModel(graph, drawn.machine, Proxy::kContended);
     const CostedGraph merged = MakeCostedGraph(*model, MergedFusion(*model));
     Budget budget;
     budget.iterations = 20'000;
-    Random random(1);
-    const BestOf over_groups = RunPlanner(*MakeAnnealing(), PlanningProblem(*model, merged), budget, random, 1);
-    EXPECT_LT(Planned(*model, *budget.iterations, Random(1)).second, 0.97 * over_groups.kept.front().makespan)
-        << drawn.name;
+    for (const std::uint64_t seed : {1, 2}) {
+      Random random(seed);
+      const BestOf over_groups = RunPlanner(*MakeAnnealing(), PlanningProblem(*model, merged), budget, random, 1);
+      log_ratio +=
+          std::log(Planned(*model, *budget.iterations, Random(seed)).second / over_groups.kept.front().makespan);
+    }
   }
+  EXPECT_LT(std::exp(log_ratio / (2.0 * static_cast<double>(tried))), 0.97);
 }
 
 TEST(AnnealingFusion, StopsAtItsTimeLimit) {

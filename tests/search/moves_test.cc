@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "millrace/cost/analytic_cost.h"
@@ -18,7 +20,7 @@ namespace {
 // Draws no kind; a test sets the one it is about.
 MoveMix NoMove() {
   MoveMix mix;
-  mix.sequence = mix.place = mix.jump = mix.join = mix.stretch = mix.path = mix.cluster = mix.swap = 0;
+  mix.sequence = mix.place = mix.jump = mix.join = mix.stretch = mix.path = mix.cluster = mix.swap = mix.twins = 0;
   return mix;
 }
 
@@ -106,10 +108,61 @@ TEST(Moves, AnExchangeLeavesEveryDeviceAsManyGroups) {
   EXPECT_GT(exchanges, 50);
 }
 
+// Micro-batches of three stages, each op of which takes `seconds` of its batch; a stage's ops share a device.
+CostedGraph Batches(const std::vector<double>& seconds) {
+  GraphData data;
+  constexpr int kStages = 3;
+  for (std::size_t batch = 0; batch < seconds.size(); ++batch) {
+    for (int stage = 0; stage < kStages; ++stage) {
+      const int op = static_cast<int>(data.ops.size());
+      data.ops.emplace_back();
+      data.ops.back().seconds.everywhere = seconds[batch];
+      data.ops.back().colocate = "stage" + std::to_string(stage);
+      if (stage > 0) data.tensors.push_back({"t" + std::to_string(op), op - 1, {op}, 1, false});
+    }
+  }
+  const ComputationGraph graph(std::move(data));
+  return MakeCostedGraph(*MakeAnalyticCostModel(graph, *MachinePreset("homogeneous:2,bandwidth=1")),
+                         SingleOpGroups(graph));
+}
+
+TEST(Moves, TwinsExchangeTheirPlacesAllTogether) {
+  const CostedGraph costed = Batches({1, 2, 3});
+  MoveMix mix = NoMove();
+  mix.twins = 1;
+  Random random(5);
+  // Stage by stage, each batch after the one before.
+  LivePlan plan(costed);
+  plan.Start({std::vector<int>(9, 0), {0, 3, 1, 6, 4, 2, 7, 5, 8}});
+  Moves moves(plan, mix);
+  std::set<std::vector<int>> seen;
+  for (int step = 0; step < 100; ++step) {
+    moves.Draw(random);
+    if (plan.changed()) seen.insert(plan.assignment().sequence);
+    plan.TakeBack();
+  }
+  EXPECT_EQ(seen, (std::set<std::vector<int>>{
+                      {3, 0, 4, 6, 1, 5, 7, 2, 8}, {6, 3, 7, 0, 4, 8, 1, 5, 2}, {0, 6, 1, 3, 7, 2, 4, 8, 5}}));
+}
+
+TEST(Moves, TwinsThatTakeTheSameTimeStayWhereTheyAre) {
+  const CostedGraph costed = Batches({1, 1});
+  MoveMix mix = NoMove();
+  mix.twins = 1;
+  Random random(6);
+  LivePlan plan(costed);
+  plan.Start({std::vector<int>(6, 0), {0, 3, 1, 4, 2, 5}});
+  Moves moves(plan, mix);
+  for (int step = 0; step < 100; ++step) {
+    moves.Draw(random);
+    EXPECT_FALSE(plan.changed());
+  }
+}
+
 TEST(Moves, OfEveryKindLeaveAValidPlan) {
   Random random(4);
   for (int MoveMix::*kind : {&MoveMix::sequence, &MoveMix::place, &MoveMix::jump, &MoveMix::join, &MoveMix::stretch,
-                             &MoveMix::path, &MoveMix::cluster, &MoveMix::swap}) {
+                             &MoveMix::path, &MoveMix::cluster, &MoveMix::swap, &MoveMix::twins}) {
     MoveMix mix = NoMove();
     mix.*kind = 1;
     for (int round = 0; round < 30; ++round) {

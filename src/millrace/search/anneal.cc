@@ -130,7 +130,7 @@ std::unique_ptr<Planner> MakePlainAnnealing() {
   options.first_annealing_temperature = 1;
   options.last_annealing_temperature = 0.1;
   options.rounds = false;
-  options.moves.cluster = options.moves.swap = 0;
+  options.moves.cluster = options.moves.swap = options.moves.twins = 0;
   return std::make_unique<Annealing>(PlainAnnealingTraits(), options);
 }
 

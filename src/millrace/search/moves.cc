@@ -2,6 +2,7 @@
 #include "millrace/search/moves.h"
 
 #include <algorithm>
+#include <span>
 
 #include "millrace/heuristics/upward_rank.h"
 
@@ -24,7 +25,9 @@ template <typename Live>
 Moves<Live>::Moves(Live& plan, const MoveMix& mix)
     : plan_(plan),
       mix_(mix),
-      total_(mix.sequence + mix.jump + mix.place + mix.join + mix.stretch + mix.path + mix.cluster + mix.swap) {
+      total_(mix.sequence + mix.jump + mix.place + mix.join + mix.stretch + mix.path + mix.cluster + mix.swap +
+             (plan.costed().num_colocations > 0 ? mix.twins : 0)),
+      twins_(plan.costed()) {
   const MeanTransfer transfer = MeanTransferOf(plan.costed().topology);
   transfer_latency_ = transfer.Seconds(0);
   transfer_seconds_per_byte_ = transfer.Seconds(1) - transfer_latency_;
@@ -88,8 +91,10 @@ void Moves<Live>::Draw(Random& random) {
     PlacePath(group, random);
   } else if (is(mix_.cluster)) {
     PlaceCluster(group, random);
-  } else {
+  } else if (is(mix_.swap)) {
     Swap(group, random);
+  } else {
+    SwapTwins(group, random);
   }
 }
 
@@ -138,6 +143,50 @@ void Moves<Live>::Swap(int group, Random& random) {
   if (here == there) return;
   plan_.Place(group, there);
   plan_.Place(other, here);
+}
+
+// Which micro-batch goes before which is a choice that no group can make alone.
+template <typename Live>
+void Moves<Live>::SwapTwins(int group, Random& random) {
+  const std::span<const int> colocated = twins_.Colocated(group);
+  if (colocated.empty()) return;
+  const int other = colocated[static_cast<std::size_t>(Below(random, static_cast<int>(colocated.size())))];
+  if (other == group) return;
+  twins_.Match(group, other);
+  const bool in_order = std::all_of(twins_.matched().begin(), twins_.matched().end(),
+                                    [this](int one) { return StaysInOrder(one) && StaysInOrder(twins_.TwinOf(one)); });
+  if (in_order && TwinsDiffer()) {
+    for (const int one : twins_.matched()) {
+      const bool first = plan_.Position(one) < plan_.Position(twins_.TwinOf(one));
+      const int early = first ? one : twins_.TwinOf(one);
+      const int late = first ? twins_.TwinOf(one) : one;
+      const int from = plan_.Position(early);
+      plan_.Move(early, plan_.Position(late));
+      plan_.Move(late, from);
+    }
+  }
+  twins_.Forget();
+}
+
+// Where they take the same time, nothing is gained.
+template <typename Live>
+bool Moves<Live>::TwinsDiffer() const {
+  const std::span<const int> matched = twins_.matched();
+  return std::any_of(matched.begin(), matched.end(), [this](int one) {
+    const int device = plan_.Device(one);
+    return plan_.costed().Seconds(one, device) != plan_.costed().Seconds(twins_.TwinOf(one), device);
+  });
+}
+
+// If all twins exchange their places.
+template <typename Live>
+bool Moves<Live>::StaysInOrder(int group) const {
+  const auto position = [this](int of) { return plan_.Position(twins_.TwinOf(of) < 0 ? of : twins_.TwinOf(of)); };
+  const int at = position(group);
+  const auto before = plan_.costed().Predecessors(group);
+  const auto after = plan_.costed().Successors(group);
+  return std::all_of(before.begin(), before.end(), [&](const GroupEdge& edge) { return position(edge.group) < at; }) &&
+         std::all_of(after.begin(), after.end(), [&](const GroupEdge& edge) { return position(edge.group) > at; });
 }
 
 template <typename Live>

@@ -6,6 +6,7 @@
 #include "millrace/random/random.h"
 #include "millrace/search/contended_live_plan.h"
 #include "millrace/search/live_plan.h"
+#include "millrace/search/twins.h"
 
 // The small changes that local search tries on a plan.
 namespace millrace {
@@ -20,6 +21,7 @@ struct MoveMix {
   int path = 1;      // the same with a path of the graph
   int cluster = 3;   // a group to another device, and with it neighbours there that have dear transfers between them
   int swap = 3;      // two groups that are near in the sequence exchange their devices
+  int twins = 1;     // two micro-batches, or what follows from two groups alike (twins.h), exchange their places
   double critical = 0.5;  // how often the group is one the makespan hangs on
   int reach = 16;         // how far a group goes in the sequence half of the time; 0: anywhere in its room
 };
@@ -46,6 +48,9 @@ class Moves {
   void PlacePath(int group, Random& random);
   void PlaceCluster(int group, Random& random);
   void Swap(int group, Random& random);
+  void SwapTwins(int group, Random& random);
+  bool TwinsDiffer() const;
+  bool StaysInOrder(int group) const;
 
   Live& plan_;
   MoveMix mix_;
@@ -55,6 +60,7 @@ class Moves {
   std::vector<double> mean_seconds_;  // by group
   std::vector<int> cluster_;
   std::vector<char> in_cluster_;  // by group
+  Twins twins_;
 };
 
 extern template class Moves<LivePlan>;
