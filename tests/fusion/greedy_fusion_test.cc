@@ -14,6 +14,7 @@
 #include "millrace/workloads/models.h"
 #include "millrace/workloads/training_graph.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/reading_graph.h"
 
 namespace millrace {
 namespace {
@@ -21,16 +22,7 @@ namespace {
 class GraphBuilder {
  public:
   int Add(const std::string& type, const std::vector<int>& reads, double bytes = 8) {
-    const int op = static_cast<int>(data.ops.size());
-    data.ops.emplace_back();
-    data.ops.back().type = type;
-    data.ops.back().name = "op" + std::to_string(op);
-    for (const int read : reads) data.tensors[static_cast<std::size_t>(read)].consumers.push_back(op);
-    Tensor made;
-    made.producer = op;
-    made.bytes = bytes;
-    data.tensors.push_back(made);
-    return op;
+    return testing::AddReading(data, type, reads, bytes);
   }
   ComputationGraph Build() const { return ComputationGraph(data); }
 

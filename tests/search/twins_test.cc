@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "millrace/search/live_plan.h"
 #include "tests/reference/costed_problem.h"
 
 namespace millrace {
@@ -21,8 +22,9 @@ TEST(Twins, AreOfOneColocationEachInOnePairAndForgottenWhenAsked) {
     const testing::CostedProblem problem(random);
     const CostedGraph& costed = problem.costed;
     Twins twins(costed);
+    const LivePlan plan(costed);
     for (int group = 0; group < costed.num_groups; ++group) {
-      const std::span<const int> colocated = twins.Colocated(group);
+      const std::span<const int> colocated = plan.Colocated(group);
       const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
       EXPECT_EQ(static_cast<std::ptrdiff_t>(colocated.size()),
                 colocation < 0 ? 0 : std::count(costed.colocation.begin(), costed.colocation.end(), colocation));

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 
+#include "millrace/cost/colocation_members.h"
+
 namespace millrace {
 
 ChangingPlan::ChangingPlan(const CostedGraph& costed)
     : costed_(costed),
-      slot_(Index(costed.topology.num_devices * costed.topology.num_units), -1),
-      members_(Index(costed.num_colocations)),
+      slot_(Index(costed.topology.num_devices) * Index(costed.topology.num_units), -1),
+      members_(ColocationMembers(costed)),
       position_(Index(costed.num_groups)),
       first_on_(Index(costed.topology.num_units)),
       last_on_(Index(costed.topology.num_units)),
@@ -22,10 +24,6 @@ ChangingPlan::ChangingPlan(const CostedGraph& costed)
   }
   previous_.resize(Index(costed.num_groups) * most_units_);
   next_.resize(Index(costed.num_groups) * most_units_);
-  for (int group = 0; group < costed.num_groups; ++group) {
-    const std::int32_t colocation = costed.colocation[Index(group)];
-    if (colocation >= 0) members_[Index(colocation)].push_back(group);
-  }
 }
 
 ChangingPlan::Units ChangingPlan::UnitsOf(int device) const {
@@ -56,6 +54,12 @@ void ChangingPlan::Begin(Assignment start) {
       last_on_[Index(unit)] = group;
     }
   }
+}
+
+std::span<const int> ChangingPlan::Colocated(int group) const {
+  const std::int32_t colocation = costed_.colocation[Index(group)];
+  if (colocation < 0) return {};
+  return members_[Index(colocation)];
 }
 
 std::pair<int, int> ChangingPlan::Room(int group) const {
@@ -116,11 +120,11 @@ void ChangingPlan::PlaceOne(int group, int device) {
 
 void ChangingPlan::Place(int group, int device) {
   if (costed_.Seconds(group, device) == kCannotRun) return;
-  const std::int32_t colocation = costed_.colocation[Index(group)];
-  if (colocation < 0) {
+  const std::span<const int> colocated = Colocated(group);
+  if (colocated.empty()) {
     PlaceOne(group, device);
   } else {
-    for (const int member : members_[Index(colocation)]) PlaceOne(member, device);
+    for (const int member : colocated) PlaceOne(member, device);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ class ChangingPlan {
   // Nearest group on the first unit of the group's device, before and after it; -1 where there is none.
   int PreviousOnUnit(int group) const { return previous_[Slot(group, 0)]; }
   int NextOnUnit(int group) const { return next_[Slot(group, 0)]; }
+
+  // All groups that must be on the group's device, itself included; none where it has no colocation.
+  std::span<const int> Colocated(int group) const;
 
   // The positions between the group's last predecessor and its first successor.
   std::pair<int, int> Room(int group) const;

@@ -148,15 +148,15 @@ void Moves<Live>::Swap(int group, Random& random) {
 // Which micro-batch goes before which is a choice that no group can make alone.
 template <typename Live>
 void Moves<Live>::SwapTwins(int group, Random& random) {
-  const std::span<const int> colocated = twins_.Colocated(group);
+  const std::span<const int> colocated = plan_.Colocated(group);
   if (colocated.empty()) return;
   const int other = colocated[static_cast<std::size_t>(Below(random, static_cast<int>(colocated.size())))];
   if (other == group) return;
   twins_.Match(group, other);
-  const bool in_order = std::all_of(twins_.matched().begin(), twins_.matched().end(),
-                                    [this](int one) { return StaysInOrder(one) && StaysInOrder(twins_.TwinOf(one)); });
-  if (in_order && TwinsDiffer()) {
-    for (const int one : twins_.matched()) {
+  const std::span<const int> matched = twins_.matched();
+  const auto in_order = [this](int one) { return StaysInOrder(one) && StaysInOrder(twins_.TwinOf(one)); };
+  if (TwinsDiffer() && std::all_of(matched.begin(), matched.end(), in_order)) {
+    for (const int one : matched) {
       const bool first = plan_.Position(one) < plan_.Position(twins_.TwinOf(one));
       const int early = first ? one : twins_.TwinOf(one);
       const int late = first ? twins_.TwinOf(one) : one;

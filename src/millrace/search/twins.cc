@@ -3,31 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "millrace/graph/index.h"
 
 namespace millrace {
 
-Twins::Twins(const CostedGraph& costed)
-    : costed_(costed), offsets_(Index(costed.num_colocations) + 1, 0), twin_(Index(costed.num_groups), -1) {
-  for (const std::int32_t colocation : costed.colocation) {
-    if (colocation >= 0) ++offsets_[Index(colocation) + 1];
-  }
-  for (std::size_t at = 1; at < offsets_.size(); ++at) offsets_[at] += offsets_[at - 1];
-  members_.resize(Index(offsets_.back()));
-  matched_.reserve(members_.size());
-  std::vector<std::int32_t> filled(offsets_.begin(), offsets_.end() - 1);
-  for (int group = 0; group < costed.num_groups; ++group) {
-    const std::int32_t colocation = costed.colocation[Index(group)];
-    if (colocation >= 0) members_[Index(filled[Index(colocation)]++)] = group;
-  }
-}
-
-std::span<const int> Twins::Colocated(int group) const {
-  const std::int32_t colocation = costed_.colocation[Index(group)];
-  if (colocation < 0) return {};
-  const std::size_t first = Index(offsets_[Index(colocation)]);
-  return std::span(members_).subspan(first, Index(offsets_[Index(colocation) + 1]) - first);
+Twins::Twins(const CostedGraph& costed) : costed_(costed), twin_(Index(costed.num_groups), -1) {
+  matched_.reserve(twin_.size() / 2);
 }
 
 void Twins::Pair(int one, int other) {

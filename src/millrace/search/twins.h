@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -16,9 +15,6 @@ class Twins {
  public:
   explicit Twins(const CostedGraph& costed);  // which must outlive it
 
-  // Groups of the group's colocation, itself included; none where it has none.
-  std::span<const int> Colocated(int group) const;
-
   // Two groups of one colocation, and of their neighbours and theirs as many pairs as there are; each group is in one
   // at most. Forget what was matched before.
   void Match(int one, int other);
@@ -32,8 +28,6 @@ class Twins {
   void PairNeighbours(std::span<const GroupEdge> of_one, std::span<const GroupEdge> of_other);
 
   const CostedGraph& costed_;
-  std::vector<std::int32_t> offsets_;  // by colocation, one more
-  std::vector<int> members_;           // by colocation
   std::vector<int> matched_;
   std::vector<int> twin_;  // by group
 };

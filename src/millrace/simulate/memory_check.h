@@ -19,7 +19,7 @@ class MemoryCheck {
  public:
   explicit MemoryCheck(const CostedGraph& costed);
 
-  // Stays every peak (peak_memory.h) within its memory's capacity? True at once on machines without capacities.
+  // Stays every peak (peak_memory.h) within its memory's capacity? True at once where memory is not limited.
   bool Fits(const Assignment& assignment);
 
   // What the order of groups says of every timeline it may have. A copy of what another memory's group makes lies there
