@@ -20,6 +20,7 @@
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
 #include "tests/optimize/shipped_planners.h"
+#include "tests/workloads/unrolled_training.h"
 
 namespace millrace {
 namespace {
@@ -67,6 +68,27 @@ TEST(AnnealingBeside, FindsAValidPlanFasterThanItsStartUnderEitherProxy) {
     const CostedGraph& costed = on.pool.fusions[static_cast<std::size_t>(found->fusion)].costed;
     EXPECT_DOUBLE_EQ(Simulator(costed).Makespan(found->assignment), found->proxy_seconds);
   }
+}
+
+TEST(AnnealingBeside, OpensFusionWhereOpsCanBeFusedAndThereIsTime) {
+  const ComputationGraph graph = testing::UnrolledTraining();
+  const Machine machine = *MachinePreset("p100x4");
+  const auto model = MakeAnalyticCostModel(graph, machine, Proxy::kContended);
+  const std::vector<FusionOption> fusions = FusionOptions(*model);
+  ASSERT_GT(fusions.size(), 1u);
+  const auto annealed = [&](double seconds, double until) {
+    Pool pool;
+    AnnealingBeside beside(*model, fusions, seconds, Random(1));
+    std::this_thread::sleep_for(std::chrono::duration<double>(until));
+    std::optional<PoolEntry> found = beside.Stop(pool);
+    EXPECT_TRUE(found);
+    EXPECT_EQ(pool.fusions.size(), 1u);
+    EXPECT_EQ(WhyNotValid(graph, machine, MakeCandidate(pool, *found).plan), std::nullopt);
+    EXPECT_DOUBLE_EQ(Simulator(pool.fusions.front().costed).Makespan(found->assignment), found->proxy_seconds);
+    return *std::move(found);
+  };
+  EXPECT_EQ(annealed(kAnHour, 0.1).method, "anneal+fusion");
+  EXPECT_EQ(annealed(0, 0).method, "anneal");
 }
 
 TEST(AnnealingBeside, EndsWhenItIsAskedToAndNotOnlyWhenItsTimeIsOver) {

@@ -87,6 +87,20 @@ TEST(SearchOn, OpensFusionWhereOpsCanBeFusedAndKnowsThePlanItBeganWith) {
   }
 }
 
+TEST(SearchOn, OpensFusionOnEveryThreadWhereTransfersDoNotContend) {
+  const ComputationGraph graph = testing::UnrolledTraining();
+  const Machine machine = *MachinePreset("p100x4");
+  const auto model = MakeAnalyticCostModel(graph, machine);
+  PoolOptions pooling;
+  pooling.methods = {"heft"};
+  Pool pool = MakePool(*model, ShippedPlanners(), FusionOptions(*model), pooling, {});
+  const auto open = ShippedPlanners().Make("anneal+fusion");
+  const SearchOnOptions options{.seconds = 0.2, .threads = 3, .open = open.get(), .random = Random(1)};
+  const std::optional<PoolEntry> found = SearchOnFrom(*model, pool, pool.entries.front(), options);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->method, "heft+anneal+fusion");
+}
+
 TEST(SearchOn, NamesNothingWhereAPlanCannotBecomeFaster) {
   for (const Proxy proxy : {Proxy::kLinear, Proxy::kContended}) EXPECT_FALSE(Searched(7, proxy, 2, 1, "heft").found);
 }

@@ -5,9 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "millrace/optimize/search_on.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/problem.h"
 #include "millrace/search/anneal.h"
+#include "millrace/search/anneal_fusion.h"
 
 namespace millrace {
 namespace {
@@ -25,10 +27,10 @@ AnnealingBeside::AnnealingBeside(const CostModel& model, const std::vector<Fusio
                                  Random random) {
   std::promise<std::optional<Found>> promise;
   found_ = promise.get_future();
-  thread_ = std::jthread([&model, fusion = FusedAsPays(fusions), seconds, random,
+  thread_ = std::jthread([&model, fusion = FusedAsPays(fusions), several = fusions.size() > 1, seconds, random,
                           promise = std::move(promise)](const std::stop_token& stop) mutable {
     try {
-      promise.set_value(Anneal(model, fusion, seconds, random, stop));
+      promise.set_value(Anneal(model, fusion, several, seconds, random, stop));
     } catch (...) {
       promise.set_exception(std::current_exception());
     }
@@ -36,17 +38,22 @@ AnnealingBeside::AnnealingBeside(const CostModel& model, const std::vector<Fusio
 }
 
 std::optional<AnnealingBeside::Found> AnnealingBeside::Anneal(const CostModel& model, const FusionOption& fusion,
-                                                              double seconds, Random random,
+                                                              bool open, double seconds, Random random,
                                                               const std::stop_token& stop) {
   const Deadline deadline(seconds);
   PoolFusion fused{fusion.name, MakeCostedGraph(model, fusion.groups)};
   AnnealOptions annealing;
   annealing.stop = stop;
+  open = open && TimeToOpenFusion(fused.costed, seconds);
+  const std::unique_ptr<Planner> planner = open ? MakeAnnealingFusion(annealing) : MakeAnnealing(annealing);
   Budget budget;
   budget.seconds = deadline.Left();
-  BestOf found = RunPlanner(*MakeAnnealing(annealing), PlanningProblem(model, fused.costed), budget, random, 1);
+  BestOf found =
+      RunPlanner(*planner, open ? PlanningProblem(model) : PlanningProblem(model, fused.costed), budget, random, 1);
   if (found.kept.empty()) return std::nullopt;
-  return Found{std::move(fused), std::move(found.kept.front())};
+  RatedAssignment& best = found.kept.front();
+  if (best.costed != nullptr) fused = {planner->name(), *best.costed, false};
+  return Found{planner->name(), std::move(fused), std::move(best)};
 }
 
 std::optional<PoolEntry> AnnealingBeside::Stop(Pool& pool) {
@@ -54,7 +61,7 @@ std::optional<PoolEntry> AnnealingBeside::Stop(Pool& pool) {
   std::optional<Found> found = found_.get();
   if (!found) return std::nullopt;
   const int fusion = pool.NumberOf(std::move(found->fusion));
-  return PoolEntry{fusion, "anneal", std::move(found->best.assignment), found->best.makespan};
+  return PoolEntry{fusion, std::move(found->method), std::move(found->best.assignment), found->best.makespan};
 }
 
 }  // namespace millrace

@@ -4,6 +4,7 @@
 #include <future>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -15,13 +16,16 @@
 
 // One long annealing on a thread of its own, while the pool is made and searched on from. Annealing gains by time as
 // no other planner does, and a pool that gives it a share of the time gives it too little; nor does it leave every plan
-// that others begin with. Seconds.
+// that others begin with. Where ops can be fused, what fusion it begins with decides more than how long it goes on: the
+// second of two searches with fusion open is worth as much as twice the time, annealing beside one of them nothing.
+// Seconds.
 namespace millrace {
 
 class AnnealingBeside {
  public:
-  // Plans as annealing alone would, for `seconds` at most, under the groups of `fusions` (FusionOptions, all of them)
-  // that fuse what pays. The model must outlive this object.
+  // Plans as annealing alone would, for `seconds` at most: with fusion open (search/anneal_fusion.h) where there are
+  // several `fusions` (FusionOptions, all of them) and time for it, else under the groups of those that fuse what pays.
+  // The model must outlive this object.
   AnnealingBeside(const CostModel& model, const std::vector<FusionOption>& fusions, double seconds, Random random);
 
   // Ends it and waits for it: its plan, as an entry of the pool, which gets its way of fusing if it has not got it.
@@ -30,12 +34,13 @@ class AnnealingBeside {
 
  private:
   struct Found {
+    std::string method;
     PoolFusion fusion;
     RatedAssignment best;
   };
 
-  static std::optional<Found> Anneal(const CostModel& model, const FusionOption& fusion, double seconds, Random random,
-                                     const std::stop_token& stop);
+  static std::optional<Found> Anneal(const CostModel& model, const FusionOption& fusion, bool open, double seconds,
+                                     Random random, const std::stop_token& stop);
 
   std::future<std::optional<Found>> found_;
   std::jthread thread_;  // the last: asked to stop, and waited for, before all else goes

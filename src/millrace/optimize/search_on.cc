@@ -21,9 +21,7 @@ namespace {
 
 constexpr int kPlacements = 1;  // the thread of the search for placements
 constexpr std::int64_t kMostVisitsToDraw = 100'000;
-
-// Of a graph, for each second: a search with fusion open prices its groups anew some dozen times.
-constexpr double kMostVisitsASecond = 20'000;
+constexpr double kMostVisitsASecond = 20'000;  // with fusion open
 
 std::optional<RatedAssignment> Planned(const Planner& planner, const PlanningProblem& problem, double seconds,
                                        Random& random) {
@@ -49,6 +47,10 @@ std::optional<RatedAssignment> Replaced(const CostedGraph& costed, const Assignm
 
 }  // namespace
 
+bool TimeToOpenFusion(const CostedGraph& costed, double seconds) {
+  return static_cast<double>(costed.Visits()) <= kMostVisitsASecond * seconds;
+}
+
 std::optional<PoolEntry> SearchOnFrom(const CostModel& model, Pool& pool, const PoolEntry& start,
                                       const SearchOnOptions& options) {
   const CostedGraph& costed = pool.fusions[static_cast<std::size_t>(start.fusion)].costed;
@@ -56,12 +58,11 @@ std::optional<PoolEntry> SearchOnFrom(const CostModel& model, Pool& pool, const 
   const std::unique_ptr<const Planner> annealing = MakeAnnealing();
   // Drawing starts for a graph so large would take most of the time.
   const bool drawn = options.first != nullptr && !contended && costed.Visits() <= kMostVisitsToDraw;
-  const bool open = options.open != nullptr && pool.fusions.size() > 1 &&
-                    static_cast<double>(costed.Visits()) <= kMostVisitsASecond * options.seconds;
+  const bool open = options.open != nullptr && pool.fusions.size() > 1 && TimeToOpenFusion(costed, options.seconds);
   const int searches = std::max(1, options.threads);
   const auto places = [contended](int search) { return contended && search == kPlacements; };
   const auto planner_of = [&](int search) -> const Planner& {
-    if (search == 0 && open) return *options.open;
+    if (open) return *options.open;
     return search == 0 && drawn ? *options.first : *annealing;
   };
   std::vector<std::optional<RatedAssignment>> found(static_cast<std::size_t>(searches));

@@ -68,7 +68,7 @@ class Comparison {
     measure.repetitions = static_cast<int>(
         std::clamp(options_.seconds / std::max(round_seconds, 1e-9), kFewestRounds, 1.0 * options_.most_rounds));
     std::vector<Measurement> measured = MeasureInterleaved(plans, measure);
-    EngineComparison comparison{std::move(name), {}, false};
+    EngineComparison comparison{std::move(name), {}, false, measure.cpus.size()};
     for (std::size_t i = 0; i < ready_.size(); ++i) {
       ready_[i].run.measured = std::move(measured[i]);
       comparison.disturbed = comparison.disturbed || ready_[i].run.measured.disturbed;
@@ -105,6 +105,25 @@ const EngineRun* Fastest(const EngineComparison& comparison, const std::string& 
   return fastest;
 }
 
+const EngineRun* Named(const EngineComparison& comparison, const std::string& engine, const char* way) {
+  for (const EngineRun& run : comparison.runs) {
+    if (run.engine == engine && run.way == way && !run.measured.failed) return &run;
+  }
+  return nullptr;
+}
+
+// Of one engine over models.
+struct Ratios {
+  std::string engine;
+  std::vector<double> best, even_split;
+};
+
+Ratios& RatiosOf(const std::string& engine, std::vector<Ratios>& ratios) {
+  const auto of =
+      std::find_if(ratios.begin(), ratios.end(), [&engine](const Ratios& one) { return one.engine == engine; });
+  return of == ratios.end() ? ratios.emplace_back(Ratios{engine, {}, {}}) : *of;
+}
+
 std::vector<std::string> EnginesOf(const EngineComparison& comparison) {
   std::vector<std::string> engines;
   for (const EngineRun& run : comparison.runs) {
@@ -129,10 +148,13 @@ std::vector<Table> EngineTables(const std::vector<EngineComparison>& comparisons
       "engines",
       "Milliseconds, median / fastest of rounds in which all ways run in turn. other mode: one that "
       "is no plan. best way / best plan: the first engine's fastest way without a plan over this engine's best "
-      "plan, with the 95 % interval.",
-      {"model", "engine", "one core", "all cores", "other mode", "heft", "best plan", "by", "best way / best plan"},
+      "plan, with the 95 % interval. best way / even split: the same over this engine's time on one core, by the "
+      "number "
+      "of processors.",
+      {"model", "engine", "one core", "all cores", "other mode", "heft", "best plan", "by", "best way / best plan",
+       "best way / even split"},
       {}};
-  std::vector<std::pair<std::string, std::vector<double>>> ratios;
+  std::vector<Ratios> ratios;
   for (const EngineComparison& comparison : comparisons) {
     const std::vector<std::string> names = EnginesOf(comparison);
     if (names.empty()) continue;
@@ -147,30 +169,39 @@ std::vector<Table> EngineTables(const std::vector<EngineComparison>& comparisons
       };
       const auto named = [&](const char* way) { return time([way](const EngineRun& run) { return run.way == way; }); };
       const EngineRun* const best = Fastest(comparison, engine, false);
+      const EngineRun* const one_core = Named(comparison, engine, "sequential");
       Cell ratio = Words("-");
+      Cell even_split = Words("-");
+      if (reference != nullptr && one_core != nullptr) {
+        const double value =
+            static_cast<double>(comparison.processors) * reference->measured.median / one_core->measured.median;
+        even_split = Number(value, 2);
+        RatiosOf(engine, ratios).even_split.push_back(value);
+      }
       if (reference != nullptr && best != nullptr) {
         const Interval interval = RatioOfMedians(reference->measured.times, best->measured.times);
         const double value = reference->measured.median / best->measured.median;
         ratio = Range(value, interval.low, interval.high, 2);
-        auto of = std::find_if(ratios.begin(), ratios.end(), [&](const auto& one) { return one.first == engine; });
-        if (of == ratios.end()) of = ratios.insert(ratios.end(), {engine, {}});
-        of->second.push_back(value);
+        RatiosOf(engine, ratios).best.push_back(value);
       }
       engines.rows.push_back({Words(comparison.model + (comparison.disturbed ? " (disturbed)" : "")), Words(engine),
                               named("sequential"), named("all-cores"), time([](const EngineRun& run) {
                                 return ByItself(run) && run.way != "sequential" && run.way != "all-cores";
                               }),
-                              named("heft"), named(kBest), Words(best == nullptr ? "" : best->method), ratio});
+                              named("heft"), named(kBest), Words(best == nullptr ? "" : best->method), ratio,
+                              even_split});
     }
   }
   Table means{"means",
               "Geometric mean, least and most over models.",
-              {"engine", "models", "best way / best plan", "least", "most"},
+              {"engine", "models", "best way / best plan", "least", "most", "best way / even split"},
               {}};
-  for (const auto& [engine, values] : ratios) {
-    means.rows.push_back({Words(engine), Count(values.size()), Number(GeometricMean(values), 3),
-                          Number(*std::min_element(values.begin(), values.end()), 2),
-                          Number(*std::max_element(values.begin(), values.end()), 2)});
+  for (const auto& [engine, best, even_split] : ratios) {
+    if (best.empty()) continue;
+    means.rows.push_back({Words(engine), Count(best.size()), Number(GeometricMean(best), 3),
+                          Number(*std::min_element(best.begin(), best.end()), 2),
+                          Number(*std::max_element(best.begin(), best.end()), 2),
+                          even_split.empty() ? Words("-") : Number(GeometricMean(even_split), 3)});
   }
   return {means, engines};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -40,6 +41,7 @@ struct EngineComparison {
   std::string model;
   std::vector<EngineRun> runs;  // engine by engine
   bool disturbed = false;
+  std::size_t processors = 1;
 };
 
 // `progress` is told what is being done. Throws InvalidInput where an engine cannot run the model, or is not there.
@@ -48,7 +50,8 @@ EngineComparison CompareEngines(const std::string& name, const LoadedGraph& load
                                 const std::function<void(std::string_view)>& progress);
 
 // "engines": milliseconds of every way, and for each engine the first engine's best way without a plan over its best
-// plan. "means": the geometric mean of these over models.
+// plan, and over an even split: what the engine takes on one core, by the number of processors, which no plan that
+// gives each op to one core gets below. "means": the geometric means of both over models.
 std::vector<Table> EngineTables(const std::vector<EngineComparison>& comparisons);
 
 }  // namespace millrace
