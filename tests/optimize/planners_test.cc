@@ -408,7 +408,7 @@ TEST(Planners, OffersOfUntrainedOnesDifferFromTrainedOnesByTheirWeightsAlone) {
     }
     EXPECT_GT(unlike, 2) << name;
   }
-  EXPECT_EQ(untrained, 4);
+  EXPECT_EQ(untrained, 5);
 }
 
 TEST(Planners, TheSearchFromSamplesIsNowhereBehindHeft) {
@@ -447,7 +447,7 @@ TEST(Planners, RefuseWeightsThatAreNone) {
   const testing::TemporaryFolder folder;
   const std::string missing = folder.Path("missing.safetensors");
   const PlannerRegistry planners = MakePlannerRegistry({.gflownet_weights = missing, .go_weights = missing});
-  for (const char* name : {"gflownet", "gflownet+search", "gflownet+resampling", "go"}) {
+  for (const char* name : {"gflownet", "gflownet+search", "gflownet+beam", "gflownet+resampling", "go"}) {
     EXPECT_TRUE(planners.Offers(name)) << name << ": a file was named";
     EXPECT_THROW(planners.Make(name), InvalidInput) << name;
     EXPECT_THROW(planners.Make(name), InvalidInput) << name << ": asked again";
@@ -490,8 +490,9 @@ TEST(Planners, APoolIsMadeOfAllThatSuitAnyGraphAndDifferEnough) {
     if (std::find(pool.begin(), pool.end(), name) == pool.end()) left_out.push_back(name);
   }
   EXPECT_THAT(left_out,
-              ::testing::ElementsAre("anneal-plain", "exact", "gflownet+resampling", "gflownet-untrained",
-                                     "gflownet-untrained+search", "gflownet-untrained+resampling", "go-untrained"));
+              ::testing::ElementsAre("anneal-plain", "exact", "gflownet+beam", "gflownet+resampling",
+                                     "gflownet-untrained", "gflownet-untrained+search", "gflownet-untrained+beam",
+                                     "gflownet-untrained+resampling", "go-untrained"));
 }
 
 }  // namespace

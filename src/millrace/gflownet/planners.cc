@@ -15,6 +15,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/gflownet/policy/learned_policy.h"
 #include "millrace/gflownet/policy/message_passing.h"
+#include "millrace/gflownet/sampling/beam.h"
 #include "millrace/gflownet/sampling/sampling_planner.h"
 #include "millrace/gflownet/sampling/window_resampling.h"
 #include "millrace/heuristics/start.h"
@@ -141,6 +142,12 @@ struct Family {
     return MakeSamplingPlanner(traits, policy.get().policy, options);
   }
 
+  std::unique_ptr<Planner> Beam(const PlannerTraits& traits, const PlannerSettings& settings) const {
+    BeamOptions options;
+    options.reward_temperature = LevelsOf(settings).network.front();
+    return MakeBeam(traits, policy.get().policy, options);
+  }
+
   std::unique_ptr<Planner> Resampling(const PlannerTraits& traits, const PlannerSettings& settings) const {
     WindowResamplingOptions options;
     options.threads = threads;
@@ -174,6 +181,11 @@ void AddFamily(PlannerRegistry& registry, const Family& family) {
   search.pool_share = 2;
   search.seconds_per_visit = 1e-6;  // what its search takes when drawing was late
   add(search, &Family::Search);
+  PlannerTraits beam = family.Traits("+beam", "beam search by a policy's likeliest choices, judged by list scheduling");
+  beam.options.clear();  // it draws nothing
+  // At equal time a pool gains nothing by it that drawn plans and the search from them do not find.
+  beam.in_pool = false;
+  add(beam, &Family::Beam);
   PlannerTraits resampling = family.Traits("+resampling", "drawn plans, then windows of the best drawn anew");
   // Its plans are too similar for a pool, and the search offers them, too.
   resampling.in_pool = false;

@@ -15,6 +15,7 @@ namespace millrace {
 //   gflownet+search      local search from plans of `gflownet+resampling` and the best heuristic
 //                        plan, so that it is never behind it
 //   gflownet+resampling  half of the plans drawn, the others by drawing windows of the best one anew
+//   gflownet+beam        beam search by the policy's likeliest choices
 // and each of them as gflownet-untrained..., with the weights that training starts from. `weights` is the file that the
 // trained ones read; empty: the one that comes with Millrace; "exact": the one that comes with it for graphs of a
 // handful of groups, which draws in proportion to the reward. It is read once, when a planner is first made.

@@ -38,6 +38,7 @@ void AddSampler(const std::string& name, const std::string& other_weights, std::
     return names;
   };
   entries.push_back({name, name, Plans(kDraws), rivals("", "randomised-list")});
+  entries.push_back({name + "+beam", name + "+beam", Plans(kDraws), rivals("+beam", name)});
   entries.push_back({name + "+resampling", name + "+resampling", Plans(kDraws), rivals("+resampling", name)});
   const auto search = [&](const std::string& suffix, double seconds, QualityScope scope) {
     entries.push_back({name + "+search" + suffix, name + "+search", Seconds(seconds),

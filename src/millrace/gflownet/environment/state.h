@@ -53,6 +53,8 @@ class State {
   // When all units of the device have finished their chains.
   double DeviceFree(int device) const { return device_free_[static_cast<std::size_t>(device)]; }
 
+  double UnitFree(int unit) const { return unit_free_[static_cast<std::size_t>(unit)]; }
+
   double EarliestStart(int group, int device) const {
     const double arrival = Arrival(group, device);
     const double free = DeviceFree(device);
@@ -64,6 +66,8 @@ class State {
 
   // As ColocationLedger::Bound says: what the choice of this device binds it to beyond the group.
   double BoundSeconds(int group, int device) const { return colocations_.Bound(group, device); }
+
+  const ColocationLedger& colocations() const { return colocations_; }
 
   double Finish(int group) const { return finish_[static_cast<std::size_t>(group)]; }  // of a placed group
 
