@@ -104,8 +104,9 @@ class Beam {
       extensions_.push_back({of, choice.action, makespan, plan.log_probability + choice.log_probability,
                              plan.key + KeyOf(choice.action, finish)});
     }
-    while (half_steps_ >= 2 * environment_.num_groups() && plans_left_ > 0) {
-      half_steps_ -= 2 * environment_.num_groups();
+    const std::int64_t plans_worth = 2 * std::int64_t{environment_.num_groups()};
+    while (half_steps_ >= plans_worth && plans_left_ > 0) {
+      half_steps_ -= plans_worth;
       --plans_left_;
       offer_(plan_);
       fastest_ = kNoPlanYet;

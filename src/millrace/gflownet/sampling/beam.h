@@ -23,8 +23,8 @@ struct BeamOptions {
 };
 
 // Passes with more and more partial plans, twice as many each time, for as many steps of the policy as budget.samples
-// whole plans take, or budget.seconds; a look at a partial plan's groups is half a step, and so is one at the devices of
-// a group. Offers as many plans: for each plan's worth of steps the fastest that list scheduling finished. Draws
+// whole plans take, or budget.seconds; a look at a partial plan's groups is half a step, and so is one at the devices
+// of a group. Offers as many plans: for each plan's worth of steps the fastest that list scheduling finished. Draws
 // nothing. Under the contended proxy what lies ahead is judged as if no transfer waited.
 std::unique_ptr<Planner> MakeBeam(PlannerTraits traits, std::shared_ptr<const Policy> policy,
                                   const BeamOptions& options);
