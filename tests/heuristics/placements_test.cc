@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
+#include <thread>
+#include <vector>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/machine/preset.h"
@@ -97,6 +101,27 @@ TEST(PlaceByPartition, SaysNothingOnStandardOutput) {
   for (int i = 0; i < 200; ++i) heavy.ops.push_back(MakeOp(i == 0 ? 1 : 0));
   PlaceByPartition(Make(heavy, *MachinePreset("homogeneous:8")).costed);
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+}
+
+TEST(PlaceByPartition, IsTheSameWhileOthersAskOnOtherThreads) {
+  Random random(11);
+  GraphData data;
+  for (int i = 0; i < 600; ++i) {
+    data.ops.push_back(MakeOp(random.Uniform()));
+    for (int reads = 0; reads < 3 && i > 0; ++reads)
+      data.tensors.push_back(MakeTensor(static_cast<OpId>(random.Below(static_cast<std::uint64_t>(i))), {i}, 1e6));
+  }
+  const Problem problem = Make(data, *MachinePreset("homogeneous:4,latency=1e-6,bandwidth=1e6"));
+  const std::vector<int> alone = PlaceByPartition(problem.costed);
+  std::atomic<int> other{0};
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) other += PlaceByPartition(problem.costed) != alone ? 1 : 0;
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(other, 0);
 }
 
 TEST(PlaceUntilFull, GoesOnToTheNextDeviceOnceTheFirstIsFull) {

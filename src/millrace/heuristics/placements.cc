@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -162,6 +163,10 @@ std::vector<int> PlaceByPartition(const CostedGraph& costed) {
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
+    // METIS draws from the C library's generator, which all threads share: two calls at a time would draw from each
+    // other's numbers.
+    static std::mutex one_at_a_time;
+    const std::scoped_lock lock(one_at_a_time);
     const int status = METIS_PartGraphKway(&vertices, &constraints, graph.offsets.data(), graph.neighbours.data(),
                                            graph.vertex_weights.data(), nullptr, graph.edge_weights.data(), &parts,
                                            shares.data(), nullptr, options, &cut, part.data());

@@ -71,7 +71,7 @@ TEST(Beam, FindsTheBestPlanOfAllWhereItKeepsEveryPartialPlan) {
     budget.samples = 1'000'000;
     budget.seconds = 1e6;
     const std::vector<Assignment> offers =
-        Offers(*Uniform({.groups = 100, .choices = 100, .first_width = 20'000}), problem.costed, budget, Random(1));
+        Offers(*Uniform({.groups = 100, .choices = 100, .first_width = 1'000'000}), problem.costed, budget, Random(1));
     const double least = LeastMakespan(State(problem.environment));
     EXPECT_NEAR(Fastest(offers, problem.costed), least, 1e-9 * least) << seed;
     ++checked;
