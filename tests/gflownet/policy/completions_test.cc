@@ -3,29 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
-#include <limits>
 
+#include "tests/gflownet/environment/least_makespan.h"
 #include "tests/gflownet/policy/policy_problem.h"
 #include "tests/reference/tidy_problem.h"
 
 namespace millrace::testing {
 namespace {
-
-double LeastMakespan(const State& state) {
-  if (state.done()) return state.makespan();
-  double least = std::numeric_limits<double>::infinity();
-  for (const std::int32_t group : state.ready()) {
-    for (std::int32_t device = 0; device < state.environment().num_devices(); ++device) {
-      if (!state.MayRun(group, device)) continue;
-      State next = state;
-      next.Append({group, device});
-      least = std::min(least, LeastMakespan(next));
-    }
-  }
-  return least;
-}
 
 TEST(Completions, AreNeverBetterThanTheBestPlanBeyondAChoiceAndNeverWorseThanTheirMean) {
   Random random(1);

@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/heuristics/heuristics.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/timeline.h"
+#include "tests/gflownet/environment/least_makespan.h"
 #include "tests/gflownet/environment/random_environment.h"
+#include "tests/gflownet/sampling/counting_policy.h"
 #include "tests/reference/offers.h"
 
 namespace millrace {
@@ -31,20 +32,6 @@ double Fastest(const std::vector<Assignment>& plans, const CostedGraph& costed) 
   double fastest = std::numeric_limits<double>::infinity();
   for (const Assignment& plan : plans) fastest = std::min(fastest, simulator.Makespan(plan));
   return fastest;
-}
-
-double LeastMakespan(const State& state) {
-  if (state.done()) return state.makespan();
-  double least = std::numeric_limits<double>::infinity();
-  for (const std::int32_t group : state.ready()) {
-    for (std::int32_t device = 0; device < state.environment().num_devices(); ++device) {
-      if (!state.MayRun(group, device)) continue;
-      State next = state;
-      next.Append({group, device});
-      least = std::min(least, LeastMakespan(next));
-    }
-  }
-  return least;
 }
 
 TEST(Beam, OffersAsManyValidPlansAsAskedFor) {
@@ -72,7 +59,7 @@ TEST(Beam, FindsTheBestPlanOfAllWhereItKeepsEveryPartialPlan) {
     budget.seconds = 1e6;
     const std::vector<Assignment> offers =
         Offers(*Uniform({.groups = 100, .choices = 100, .first_width = 1'000'000}), problem.costed, budget, Random(1));
-    const double least = LeastMakespan(State(problem.environment));
+    const double least = testing::LeastMakespan(State(problem.environment));
     EXPECT_NEAR(Fastest(offers, problem.costed), least, 1e-9 * least) << seed;
     ++checked;
   }
@@ -108,43 +95,18 @@ TEST(Beam, WithoutTimeHasAPlan) {
 }
 
 TEST(Beam, TakesNoMoreStepsOfThePolicyThanAsManyWholePlans) {
-  // Half a step for each look at groups, and for each at the devices of a group.
-  class Counting final : public Policy {
-   public:
-    explicit Counting(std::int64_t& looks) : looks_(looks) {}
-    std::string name() const override { return "counting"; }
-    std::unique_ptr<PreparedPolicy> Prepare(const Environment&, double) const override {
-      return std::make_unique<Prepared>(looks_);
-    }
-
-   private:
-    class Prepared final : public PreparedPolicy {
-     public:
-      explicit Prepared(std::int64_t& looks) : looks_(looks) {}
-      void ScoreGroups(const State&, const Observation&, std::span<float> logits) override { Note(logits); }
-      void ScoreDevices(const State&, int, const Observation&, std::span<float> logits) override { Note(logits); }
-      std::unique_ptr<PreparedPolicy> Clone() const override { return std::make_unique<Prepared>(looks_); }
-
-     private:
-      void Note(std::span<float> logits) {
-        ++looks_;
-        std::fill(logits.begin(), logits.end(), 0.0F);
-      }
-      std::int64_t& looks_;
-    };
-    std::int64_t& looks_;
-  };
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);
     const EnvironmentProblem problem(random, {});
-    std::int64_t looks = 0;
+    testing::Looks looks;
     Budget budget;
     budget.samples = 20;
     const BeamOptions options;
-    Offers(*MakeBeam({.name = "counted"}, std::make_shared<Counting>(looks), options), problem.costed, budget,
-           Random(1));
-    EXPECT_GE(looks, 2 * 20 * problem.costed.num_groups);
-    EXPECT_LE(looks, 2 * 20 * problem.costed.num_groups + options.groups);
+    Offers(*MakeBeam({.name = "counted"}, std::make_shared<testing::CountingPolicy>(looks), options), problem.costed,
+           budget, Random(1));
+    const std::int64_t half_steps = looks.groups + looks.devices;
+    EXPECT_GE(half_steps, 2 * 20 * problem.costed.num_groups);
+    EXPECT_LE(half_steps, 2 * 20 * problem.costed.num_groups + options.groups);
   }
 }
 

@@ -20,6 +20,7 @@
 #include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/gflownet/environment/random_environment.h"
+#include "tests/gflownet/sampling/counting_policy.h"
 #include "tests/reference/offers.h"
 
 namespace millrace {
@@ -122,48 +123,20 @@ TEST(WindowResampling, DrawsOfTheReversedGraphWhereTheTimelineIsTheSameReadBackw
   EXPECT_GT(different, 10);
 }
 
-// Counts the steps that are drawn of a uniform policy.
-class CountingPolicy final : public Policy {
- public:
-  explicit CountingPolicy(std::int64_t& steps) : steps_(steps) {}
-  std::string name() const override { return "counting"; }
-  std::unique_ptr<PreparedPolicy> Prepare(const Environment&, double) const override {
-    return std::make_unique<Prepared>(steps_);
-  }
-
- private:
-  class Prepared final : public PreparedPolicy {
-   public:
-    explicit Prepared(std::int64_t& steps) : steps_(steps) {}
-    void ScoreGroups(const State&, const Observation&, std::span<float> logits) override {
-      ++steps_;
-      std::fill(logits.begin(), logits.end(), 0.0F);
-    }
-    void ScoreDevices(const State&, int, const Observation&, std::span<float> logits) override {
-      std::fill(logits.begin(), logits.end(), 0.0F);
-    }
-    std::unique_ptr<PreparedPolicy> Clone() const override { return std::make_unique<Prepared>(steps_); }
-
-   private:
-    std::int64_t& steps_;
-  };
-
-  std::int64_t& steps_;
-};
-
 TEST(WindowResampling, TakesAsManyStepsOfThePolicyAsWholePlansWould) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);
     const EnvironmentProblem problem(random, {});
-    std::int64_t steps = 0;
-    const auto policy = std::make_shared<CountingPolicy>(steps);
+    testing::Looks looks;
+    const auto policy = std::make_shared<testing::CountingPolicy>(looks);
     Budget budget;
     budget.samples = 20;
     WindowResamplingOptions options;
     Offers(
         *MakeWindowResampling({.name = "counted"}, MakeSamplingPlanner({.name = "drawn"}, policy, {}), policy, options),
         problem.costed, budget, Random(1));
-    EXPECT_EQ(steps, 20 * problem.costed.num_groups);
+    EXPECT_EQ(looks.groups, 20 * problem.costed.num_groups);
+    EXPECT_EQ(looks.devices, looks.groups);
   }
 }
 
