@@ -4,12 +4,14 @@
 #include <memory>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/gflownet/environment/rank_completion.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/sampling/sampler.h"
 #include "millrace/workloads/random_graph.h"
 
 // Plans a second of stepwise sampling on one core, and where the time goes: `Sample` is all of it, `Observe` leaves the
 // network out (every step is still described to a policy), `Append` builds the same plans without describing anything.
+// `Complete` is what list scheduling makes of a first choice.
 namespace millrace {
 namespace {
 
@@ -83,6 +85,17 @@ void Append(benchmark::State& state) {
   CountPlans(state);
 }
 BENCHMARK(Append)->Args({60, 4})->Args({1000, 4})->Args({1000, 8})->Args({10000, 8})->Unit(benchmark::kMillisecond);
+
+// All groups but the first.
+void Complete(benchmark::State& state) {
+  const RolloutCase problem(state.range(0), static_cast<int>(state.range(1)));
+  const millrace::State nothing(*problem.environment);
+  const Action first{nothing.ready().front(), 0};
+  RankCompletion completion(*problem.environment);
+  for (auto _ : state) benchmark::DoNotOptimize(completion.Makespan(nothing, first, CompletionRule::kFinish));
+  CountPlans(state);
+}
+BENCHMARK(Complete)->Args({60, 4})->Args({1000, 4})->Args({1000, 8})->Args({10000, 8})->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace millrace
