@@ -105,11 +105,18 @@ const EngineRun* Fastest(const EngineComparison& comparison, const std::string& 
   return fastest;
 }
 
-const EngineRun* Named(const EngineComparison& comparison, const std::string& engine, const char* way) {
+// The first run of the engine that did not fail and `is` so; null: there is none.
+template <typename Is>
+const EngineRun* Find(const EngineComparison& comparison, const std::string& engine, const Is& is) {
   for (const EngineRun& run : comparison.runs) {
-    if (run.engine == engine && run.way == way && !run.measured.failed) return &run;
+    if (run.engine == engine && is(run) && !run.measured.failed) return &run;
   }
   return nullptr;
+}
+
+Cell TimesOf(const EngineRun* run) {
+  if (run == nullptr) return Words("-");
+  return Words(fmt::format("{:.3f} / {:.3f}", 1e3 * run->measured.median, 1e3 * run->measured.min));
 }
 
 // Of one engine over models.
@@ -149,8 +156,7 @@ std::vector<Table> EngineTables(const std::vector<EngineComparison>& comparisons
       "Milliseconds, median / fastest of rounds in which all ways run in turn. other mode: one that "
       "is no plan. best way / best plan: the first engine's fastest way without a plan over this engine's best "
       "plan, with the 95 % interval. best way / even split: the same over this engine's time on one core, by the "
-      "number "
-      "of processors.",
+      "number of processors.",
       {"model", "engine", "one core", "all cores", "other mode", "heft", "best plan", "by", "best way / best plan",
        "best way / even split"},
       {}};
@@ -160,16 +166,14 @@ std::vector<Table> EngineTables(const std::vector<EngineComparison>& comparisons
     if (names.empty()) continue;
     const EngineRun* const reference = Fastest(comparison, names.front(), true);
     for (const std::string& engine : names) {
-      const auto time = [&](const auto& is) {
-        for (const EngineRun& run : comparison.runs) {
-          if (run.engine == engine && is(run) && !run.measured.failed)
-            return Words(fmt::format("{:.3f} / {:.3f}", 1e3 * run.measured.median, 1e3 * run.measured.min));
-        }
-        return Words("-");
+      const auto named = [&](const char* way) {
+        return Find(comparison, engine, [way](const EngineRun& run) { return run.way == way; });
       };
-      const auto named = [&](const char* way) { return time([way](const EngineRun& run) { return run.way == way; }); };
+      const EngineRun* const other = Find(comparison, engine, [](const EngineRun& run) {
+        return ByItself(run) && run.way != "sequential" && run.way != "all-cores";
+      });
       const EngineRun* const best = Fastest(comparison, engine, false);
-      const EngineRun* const one_core = Named(comparison, engine, "sequential");
+      const EngineRun* const one_core = named("sequential");
       Cell ratio = Words("-");
       Cell even_split = Words("-");
       if (reference != nullptr && one_core != nullptr) {
@@ -185,11 +189,8 @@ std::vector<Table> EngineTables(const std::vector<EngineComparison>& comparisons
         RatiosOf(engine, ratios).best.push_back(value);
       }
       engines.rows.push_back({Words(comparison.model + (comparison.disturbed ? " (disturbed)" : "")), Words(engine),
-                              named("sequential"), named("all-cores"), time([](const EngineRun& run) {
-                                return ByItself(run) && run.way != "sequential" && run.way != "all-cores";
-                              }),
-                              named("heft"), named(kBest), Words(best == nullptr ? "" : best->method), ratio,
-                              even_split});
+                              TimesOf(one_core), TimesOf(named("all-cores")), TimesOf(other), TimesOf(named("heft")),
+                              TimesOf(named(kBest)), Words(best == nullptr ? "" : best->method), ratio, even_split});
     }
   }
   Table means{"means",
