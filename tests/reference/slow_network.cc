@@ -112,9 +112,16 @@ Row SlowLogits(const Weights& weights, const GraphFeatures& graph, const std::ve
       const Row device = SlowLinear(weights, "device.device.0", RowOf(graph.devices, choice, kDeviceFeatures));
       first = Plus(first, SlowLinear(weights, "device.device.1", Relu(device)));
     }
+    double prior = SlowPrior(weights, head, condition, observation, c);
+    if (weights.tensors.contains(head + ".ahead.weight")) {
+      Row outlook = RowOf(observation.outlook, c, kOutlookNumbers);
+      const double strength = SlowLinear(weights, head + ".ahead.strength", condition)[0];
+      prior += std::exp(std::clamp(strength, -8.0, 8.0)) * outlook.back();
+      outlook.pop_back();
+      first = Plus(first, SlowLinear(weights, head + ".ahead", outlook));
+    }
     const Row hidden = Relu(SlowLinear(weights, head + ".hidden", Relu(first)));
-    logits.push_back(SlowLinear(weights, head + ".out", hidden)[0] +
-                     SlowPrior(weights, head, condition, observation, c));
+    logits.push_back(SlowLinear(weights, head + ".out", hidden)[0] + prior);
   }
   return logits;
 }

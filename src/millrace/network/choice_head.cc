@@ -9,24 +9,28 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kFeatures = kChoiceFeatures;
+constexpr std::size_t kAhead = kAheadFeatures;
+constexpr std::size_t kAheadNumbers = kAhead + 1;
 
 struct Layers {
   const float* features;  // by block of kLanes outputs x feature x kLanes
+  const float* ahead;     // likewise
   const float* hidden;    // likewise
   const float* hidden_bias;
   const float* out;
 };
 
-// sums[choice] += W input[choice] for a layer of kHidden outputs; `inputs` numbers per choice.
+// sums[choice] += W input[choice] for a layer of kHidden outputs; the inputs of one choice and the next are `stride`
+// numbers apart.
 template <int Width, int Choices>
-MILLRACE_INLINE void AddProducts(const float* weight, const float* input, std::size_t inputs,
+MILLRACE_INLINE void AddProducts(const float* weight, const float* input, std::size_t inputs, std::size_t stride,
                                  Vector<Width> (&sums)[Choices][kHidden / Width]) {
   for (std::size_t i = 0; i < inputs; ++i) {
     for (int part = 0; part < kHidden / Width; ++part) {
       const int block = part * Width / kLanes;
       const Vector<Width> factor =
           VectorAt<Width>(weight + (static_cast<std::size_t>(block) * inputs + i) * kLanes + part * Width % kLanes);
-      for (int c = 0; c < Choices; ++c) sums[c][part] += input[static_cast<std::size_t>(c) * inputs + i] * factor;
+      for (int c = 0; c < Choices; ++c) sums[c][part] += input[static_cast<std::size_t>(c) * stride + i] * factor;
     }
   }
 }
@@ -43,7 +47,9 @@ MILLRACE_INLINE void ScoreTile(const Layers& layers, const ChoicesToScore& choic
           VectorAt<Width>(choices.first + id * kHidden + part * Width) + VectorAt<Width>(choices.shared + part * Width);
     }
   }
-  AddProducts<Width, Choices>(layers.features, choices.features + start * kFeatures, kFeatures, sums);
+  AddProducts<Width, Choices>(layers.features, choices.features + start * kFeatures, kFeatures, kFeatures, sums);
+  if (choices.ahead != nullptr)
+    AddProducts<Width, Choices>(layers.ahead, choices.ahead + start * kAheadNumbers, kAhead, kAheadNumbers, sums);
 
   alignas(kLanes * sizeof(float)) float between[Choices * kHidden];
   for (int c = 0; c < Choices; ++c) {
@@ -52,7 +58,7 @@ MILLRACE_INLINE void ScoreTile(const Layers& layers, const ChoicesToScore& choic
       sums[c][part] = VectorAt<Width>(layers.hidden_bias + part * Width);
     }
   }
-  AddProducts<Width, Choices>(layers.hidden, between, kHidden, sums);
+  AddProducts<Width, Choices>(layers.hidden, between, kHidden, kHidden, sums);
 
   for (int c = 0; c < Choices; ++c) {
     alignas(kLanes * sizeof(float)) float products[kLanes];
@@ -64,9 +70,10 @@ MILLRACE_INLINE void ScoreTile(const Layers& layers, const ChoicesToScore& choic
       }
       VectorAt<Width>(products + lane) = product;
     }
-    const float* priors = choices.priors + (start + static_cast<std::size_t>(c)) * kChoicePriors;
-    logits[start + static_cast<std::size_t>(c)] =
-        BoundedLogit(SumOfLanes(products) + PriorScore(priors, choices.strengths));
+    const std::size_t choice = start + static_cast<std::size_t>(c);
+    float logit = SumOfLanes(products) + PriorScore(choices.priors + choice * kChoicePriors, choices.strengths);
+    if (choices.ahead != nullptr) logit += choices.ahead_strength * choices.ahead[choice * kAheadNumbers + kAhead];
+    logits[choice] = BoundedLogit(logit);
   }
 }
 
@@ -92,6 +99,8 @@ ChoiceHead::ChoiceHead(const Weights& weights, const std::string& name)
     : features_(weights, name + ".features", kFeatures, kHidden, LinearLayer::Bias::kNone),
       hidden_(weights, name + ".hidden", kHidden, kHidden, LinearLayer::Bias::kOwn),
       out_(kHidden) {
+  if (weights.tensors.contains(name + ".ahead.weight"))
+    ahead_ = LinearLayer(weights, name + ".ahead", kAheadFeatures, kHidden, LinearLayer::Bias::kNone);
   const WeightTensor& out = weights.Get(name + ".out.weight", {1, kHidden});
   std::copy(out.values.begin(), out.values.end(), out_.data());
 }
@@ -101,7 +110,7 @@ void ChoiceHead::Score(const ChoicesToScore& choices, std::span<float> logits) c
   alignas(kLanes * sizeof(float)) float out[kHidden];
   for (std::size_t i = 0; i < kHidden; ++i)
     out[i] = choices.gains == nullptr ? out_.data()[i] : out_.data()[i] * choices.gains[i];
-  const Layers layers{features_.weight(), hidden_.weight(), hidden_.bias(), out};
+  const Layers layers{features_.weight(), ahead_.weight(), hidden_.weight(), hidden_.bias(), out};
   score_all(layers, choices, logits.data());
 }
 

@@ -37,18 +37,22 @@ struct ChoicesToScore {
   const float* shared = nullptr;  // LaneArray; kHidden: likewise for all choices of this step
   const float* strengths = nullptr;  // of the priors
   const float* gains = nullptr;      // LaneArray; kHidden: what the inputs of NAME.out are multiplied by; null: 1
+  const float* ahead = nullptr;      // by choice x (kAheadFeatures + 1 prior); null: nothing
+  float ahead_strength = 0;          // of that prior
 };
 
-// Immutable. Takes NAME.features, NAME.hidden and NAME.out.
+// Immutable. Takes NAME.features, NAME.hidden, NAME.out and, if it is there, NAME.ahead.
 class ChoiceHead {
  public:
   ChoiceHead(const Weights& weights, const std::string& name);
+
+  bool looks_ahead() const { return ahead_.inputs() > 0; }  // else `ahead` of choices must be null
 
   // logits.size() == choices.ids.size(). See BoundedLogit.
   void Score(const ChoicesToScore& choices, std::span<float> logits) const;
 
  private:
-  LinearLayer features_, hidden_;
+  LinearLayer features_, ahead_, hidden_;
   LaneArray out_;
 };
 

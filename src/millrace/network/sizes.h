@@ -17,4 +17,7 @@ inline constexpr int kFeedForward = 128;
 inline constexpr int kChoiceFeatures = 16;
 inline constexpr int kChoicePriors = 4;
 
+// What a policy that looks ahead is shown of a choice besides: features, then a prior.
+inline constexpr int kAheadFeatures = 4;
+
 }  // namespace millrace

@@ -50,6 +50,40 @@ TEST(MessagePassing, AgreesWithItsFormulasOnOddProblems) {
   }
 }
 
+TEST(MessagePassing, AgreesWithItsFormulasWhereItLooksAhead) {
+  Random random(12);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const auto problem = OddProblem(random);
+    Weights weights = InitialMessagePassingWeights(random);
+    LookAhead(weights);
+    ExpectParity(Shaken(weights, random, 0.05), problem->environment, random.LogNormal(-2, 1), random);
+  }
+  Weights wide = RandomWeights(13, 0.05);
+  LookAhead(wide);
+  const Problem problem(TidyGraph(random, 150), EqualMachine(7));
+  ExpectParity(Shaken(wide, random, 0.05), problem.environment, 0.1, random);
+}
+
+TEST(MessagePassing, LooksAheadWithMoreTensorsAndKeepsTheOthers) {
+  Random random(14);
+  const Weights plain = InitialMessagePassingWeights(random);
+  EXPECT_FALSE(LooksAhead(plain));
+  Weights weights = plain;
+  LookAhead(weights);
+  EXPECT_TRUE(LooksAhead(weights));
+  for (const auto& [name, tensor] : plain.tensors) EXPECT_EQ(weights.tensors.at(name), tensor) << name;
+  for (const auto& [name, shape] : MessagePassingShapes(true)) EXPECT_NO_THROW(weights.Get(name, shape)) << name;
+  EXPECT_EQ(weights.tensors.size(), MessagePassingShapes(true).size());
+  const Weights once = weights;
+  LookAhead(weights);
+  EXPECT_EQ(weights, once);
+  for (const auto& [name, shape] : MessagePassingShapes(true)) {
+    Weights other = once;
+    other.tensors[name].shape.push_back(1);
+    EXPECT_THAT(RefusalOf([&] { MakeMessagePassingPolicy(other); }), HasSubstr(name));
+  }
+}
+
 // Wide enough that groups are scored in full tiles, and several blocks of rows are encoded.
 TEST(MessagePassing, AgreesWithItsFormulasOnAWideGraph) {
   Random random(2);
@@ -95,7 +129,7 @@ TEST(MessagePassing, HasTheTensorsItSays) {
   Random random(7);
   const Weights weights = InitialMessagePassingWeights(random);
   std::set<std::string> names;
-  for (const auto& [name, shape] : MessagePassingShapes()) {
+  for (const auto& [name, shape] : MessagePassingShapes(false)) {
     EXPECT_TRUE(names.insert(name).second) << name;
     EXPECT_NO_THROW(weights.Get(name, shape));
   }
@@ -123,7 +157,7 @@ TEST(MessagePassing, RefusesWeightsOfAnotherNetwork) {
   other = good;
   other.metadata.clear();
   EXPECT_THAT(RefusalOf([&] { MakeMessagePassingPolicy(other); }), HasSubstr("architecture"));
-  for (const auto& [name, shape] : MessagePassingShapes()) {
+  for (const auto& [name, shape] : MessagePassingShapes(false)) {
     other = good;
     other.tensors.erase(name);
     EXPECT_THAT(RefusalOf([&] { MakeMessagePassingPolicy(other); }), HasSubstr(name));

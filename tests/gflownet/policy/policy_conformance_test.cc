@@ -7,6 +7,7 @@
 #include <string>
 
 #include "millrace/errors/errors.h"
+#include "millrace/gflownet/environment/observer.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/gflownet/policy/policy.h"
 #include "millrace/gflownet/policy/topoformer.h"
@@ -42,6 +43,15 @@ std::vector<Implementation> Implementations() {
        [] {
          Random random(2);
          return MakeMessagePassingPolicy(InitialMessagePassingWeights(random));
+       }},
+      {"mpnn_looking_ahead",
+       [=] {
+         const auto initial = [](Random& random) {
+           Weights weights = InitialMessagePassingWeights(random);
+           LookAhead(weights);
+           return weights;
+         };
+         return MakeMessagePassingPolicy(shaken(initial, 5));
        }},
       {"topoformer_of_graph", topoformer(Encodes::kGraph, Backward::kUniform)},
       {"topoformer_of_state", topoformer(Encodes::kState, Backward::kUniform)},
@@ -140,6 +150,8 @@ TEST_P(PolicyConformance, DoesNotCareInWhichOrderGroupsAreOffered) {
                                groups.features.begin() + (i + 1) * kGroupFeatures);
       reversed.priors.insert(reversed.priors.end(), groups.priors.begin() + i * kGroupPriors,
                              groups.priors.begin() + (i + 1) * kGroupPriors);
+      reversed.outlook.insert(reversed.outlook.end(), groups.outlook.begin() + i * kOutlookNumbers,
+                              groups.outlook.begin() + (i + 1) * kOutlookNumbers);
     }
     const Logits forwards = GroupLogits(*prepared, state, groups);
     const Logits backwards = GroupLogits(*prepared, state, reversed);
@@ -165,6 +177,7 @@ TEST_P(PolicyConformance, DoesNotCareHowOpsAreNumbered) {
     const auto prepared = policy_->Prepare(problem.environment, 0.1);
     const auto prepared_other = policy_->Prepare(other.environment, 0.1);
     State state_other(other.environment);
+    Observer observer_other(other.environment, true);
     const auto compare = [&](const State& state, const Observation& groups, int group, const Observation& devices) {
       while (state_other.steps() < state.steps()) {
         const auto op =
@@ -172,8 +185,8 @@ TEST_P(PolicyConformance, DoesNotCareHowOpsAreNumbered) {
         state_other.Append({renamed[op], state.assignment().placement[op]});
       }
       Observation groups_other, devices_other;
-      ObserveGroups(state_other, groups_other);
-      ObserveDevices(state_other, renamed[static_cast<std::size_t>(group)], devices_other);
+      observer_other.Groups(state_other, groups_other);
+      observer_other.Devices(state_other, renamed[static_cast<std::size_t>(group)], devices_other);
       const Logits logits = GroupLogits(*prepared, state, groups);
       const Logits logits_other = GroupLogits(*prepared_other, state_other, groups_other);
       ASSERT_EQ(groups.size(), groups_other.size());
@@ -202,13 +215,14 @@ TEST_P(PolicyConformance, DoesNotCareHowEqualDevicesAreNumbered) {
     const auto prepared = policy_->Prepare(problem.environment, 0.1);
     const auto prepared_other = policy_->Prepare(other.environment, 0.1);
     State state_other(other.environment);
+    Observer observer_other(other.environment, true);
     const auto compare = [&](const State& state, const Observation& groups, int group, const Observation& devices) {
       while (state_other.steps() < state.steps()) {
         const auto op = state.assignment().sequence[static_cast<std::size_t>(state_other.steps())];
         state_other.Append({op, (state.assignment().placement[static_cast<std::size_t>(op)] + 1) % 3});
       }
       Observation devices_other;
-      ObserveDevices(state_other, group, devices_other);
+      observer_other.Devices(state_other, group, devices_other);
       const Logits logits = GroupLogits(*prepared, state, groups);
       const Logits logits_other = GroupLogits(*prepared_other, state_other, groups);
       for (std::size_t k = 0; k < groups.size(); ++k) ExpectNear(logits_other[k], logits[k]);

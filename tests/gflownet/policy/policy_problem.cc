@@ -5,6 +5,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/cost/costed_graph.h"
+#include "millrace/gflownet/environment/observer.h"
 #include "tests/reference/random_problem.h"
 
 namespace millrace::testing {
@@ -21,12 +22,13 @@ std::unique_ptr<Problem> OddProblem(Random& random) {
 
 std::vector<Action> Walk(const Environment& environment, Random& random, const Visit& visit) {
   State state(environment);
+  Observer observer(environment, true);
   Observation groups, devices;
   std::vector<Action> actions;
   while (!state.done()) {
-    ObserveGroups(state, groups);
+    observer.Groups(state, groups);
     const std::int32_t group = groups.choices[random.Below(groups.size())];
-    ObserveDevices(state, group, devices);
+    observer.Devices(state, group, devices);
     visit(state, groups, group, devices);
     actions.push_back({group, devices.choices[random.Below(devices.size())]});
     state.Append(actions.back());

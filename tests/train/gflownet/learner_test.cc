@@ -16,9 +16,10 @@ namespace millrace {
 namespace {
 
 // Weights where every part of the network counts: the initial ones keep the last layers at zero.
-Weights AnyWeights(std::uint64_t seed) {
+Weights AnyWeights(std::uint64_t seed, bool looks_ahead) {
   Random random(seed);
   Weights weights = InitialMessagePassingWeights(random);
+  if (looks_ahead) LookAhead(weights);
   for (auto& [name, tensor] : weights.tensors) {
     for (float& value : tensor.values) value += static_cast<float>(0.1 * random.Normal());
   }
@@ -56,8 +57,8 @@ std::vector<RecordedSteps> Recorded(const std::vector<Sampled>& all) {
   return recorded;
 }
 
-void ExpectParity(const ProblemSettings& settings, std::uint64_t seed) {
-  const Weights weights = AnyWeights(seed);
+void ExpectParity(const ProblemSettings& settings, std::uint64_t seed, bool looks_ahead = false) {
+  const Weights weights = AnyWeights(seed, looks_ahead);
   const std::vector<Sampled> all = Sample(weights, settings, 8, seed);
   GFlowNetLearner learner(weights, {});
   const std::vector<Predicted> predicted = learner.Predict(Recorded(all));
@@ -90,6 +91,10 @@ TEST(GFlowNetLearner, AgreesWithThePlainPolicyWithGangs) {
 
 TEST(GFlowNetLearner, AgreesWithThePlainPolicyOnOneDeviceAndWithoutEdges) {
   ExpectParity({.fewest_ops = 2, .most_ops = 4, .one_device_share = 0.5}, 4);
+}
+
+TEST(GFlowNetLearner, AgreesWithThePlainPolicyWhereItLooksAhead) {
+  ExpectParity({.most_ops = 100, .unlike_share = 0.3, .gang_share = 0.3}, 5, true);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ std::map<std::string, std::vector<double>> GradientOf(const Weights& weights, co
   const std::vector<float>& moment = saved.tensors.at("first_moment").values;
   std::map<std::string, std::vector<double>> gradient;
   std::size_t at = 0;
-  for (const auto& [name, shape] : MessagePassingShapes()) {
+  for (const auto& [name, shape] : MessagePassingShapes(false)) {
     for (std::size_t i = 0; i < weights.tensors.at(name).values.size(); ++i) {
       gradient[name].push_back(moment[at++] / 0.1);
     }

@@ -75,25 +75,37 @@ enum class DeviceChoicePrior : std::size_t {
   kCount
 };
 
+// What a choice leads to in the next steps (outlook.h), for a policy that looks ahead.
+enum class OutlookNumber : std::size_t {
+  kLost,      // time lost above the least of the choices looked into; squashed, in units of Environment::scale
+  kLatest,    // when the last device is free then, above the least such time; likewise
+  kAsked,     // 1 where the choice was looked into; the others have the most of those that were
+  kFinished,  // 1 where the horizon reaches the end of the plan
+  kPrior,     // the least time lost less the choice's; in units of Environment::scale, not squashed
+  kCount
+};
 // Both choices are scored by heads of one size (network/choice_head.h).
 inline constexpr int kGroupFeatures = kChoiceFeatures;
 inline constexpr int kGroupPriors = kChoicePriors;
 inline constexpr int kDeviceChoiceFeatures = kChoiceFeatures;
 inline constexpr int kDeviceChoicePriors = kChoicePriors;
+inline constexpr int kOutlookNumbers = kAheadFeatures + 1;
 static_assert(kCountOf<GroupFeature> == kGroupFeatures && kCountOf<GroupPrior> == kGroupPriors);
 static_assert(kCountOf<DeviceChoiceFeature> == kDeviceChoiceFeatures);
 static_assert(kCountOf<DeviceChoicePrior> == kDeviceChoicePriors);
+static_assert(kCountOf<OutlookNumber> == kOutlookNumbers);
 
 // The choices of one step. Features and priors are tables (network/feature_row.h), one row for each choice.
 struct Observation {
   std::vector<std::int32_t> choices;  // groups, or devices
   std::vector<float> features;
   std::vector<float> priors;
+  std::vector<float> outlook;  // kOutlookNumbers each (outlook.h); empty for a policy that does not look ahead
 
   std::size_t size() const { return choices.size(); }
 };
 
-// Fills `observation` for the group choice: the first kReadyWindow of state.ready().
+// Fills `observation`, but for the outlook (observer.h), for the group choice: the first kReadyWindow of state.ready().
 void ObserveGroups(const State& state, Observation& observation);
 
 // The same for the device choice of a ready group: the devices that may run it.

@@ -41,8 +41,11 @@ std::unique_ptr<Policy> MakeLearnedPolicy(const Weights& weights) {
 
 std::unique_ptr<Policy> MakeUntrainedPolicy(const Weights& trained) {
   Random random(0);
-  if (StatedBy(trained, "architecture") == "mpnn")
-    return MakeMessagePassingPolicy(InitialMessagePassingWeights(random));
+  if (StatedBy(trained, "architecture") == "mpnn") {
+    Weights start = InitialMessagePassingWeights(random);
+    if (LooksAhead(trained)) LookAhead(start);
+    return MakeMessagePassingPolicy(start);
+  }
   const bool state = StatedBy(trained, "encodes") == "state";
   Weights start = InitialTopoformerWeights(state ? Encodes::kState : Encodes::kGraph, random, BackwardOf(trained));
   ScalePriors(Number(trained, "prior_scale", 1), start);

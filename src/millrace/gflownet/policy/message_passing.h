@@ -35,6 +35,8 @@
 //     strength = exp(clamp(group.strength c, -8, 8))
 //   device head, of device d for group i: the same with device.* and
 //     first = device.embed h_i + device.condition c + device.device.1 relu(device.device.0 D_d)
+//   A network that looks ahead is also shown an outlook of every choice (environment/outlook.h): features o and a prior.
+//   Its heads add NAME.ahead o to `first` and exp(clamp(NAME.ahead.strength c, -8, 8)) x that prior to the logit.
 // A prior below -1e4 counts as that, and logits beyond +-1e9 are cut off there, so that they are finite under any
 // finite weights. Inference is in float32; the order of every sum is fixed.
 //
@@ -47,16 +49,22 @@ inline constexpr int kRounds = 3;
 // (finish, onward, look-ahead, input share). A random search found them; they give good samples without any training.
 inline constexpr std::array<double, kGroupPriors> kGroupStartStrengths = {0.9, 0.3, 27, 0.2};
 inline constexpr std::array<double, kDeviceChoicePriors> kDeviceStartStrengths = {18, 7.5, 25, 0.13};
+inline constexpr double kAheadStartStrength = 15;
 
 // Name and shape of every tensor. A linear layer has NAME.weight (out, in) and, if it has a bias, NAME.bias (out).
 // These have none: group.out and device.out, with one output each, group.condition, device.condition, and every
-// *.features, *.edge, *.scale and *.shift.
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> MessagePassingShapes();
+// *.features, *.ahead, *.edge, *.scale and *.shift.
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> MessagePassingShapes(bool looks_ahead);
 
 // Random weights that training starts from: He-uniform, where layers whose outputs are added up before a relu count
 // their inputs together. Biases, group.out, device.out, scale, shift and strength weights are 0, so that the logits are
 // the priors at the strengths above.
 Weights InitialMessagePassingWeights(Random& random);
+
+// A network without outlook becomes one that looks ahead, to be trained on. Its weights for what it is shown besides
+// start at 0, but for the strengths of the priors.
+bool LooksAhead(const Weights& weights);
+void LookAhead(Weights& weights);
 
 // Throws InvalidInput for weights of another architecture, version or shape. Tensors of other names are ignored.
 std::unique_ptr<Policy> MakeMessagePassingPolicy(const Weights& weights);

@@ -7,6 +7,17 @@
 namespace millrace {
 namespace {
 
+// What looking ahead adds.
+NetworkLayout AheadLayout() {
+  NetworkLayout layout;
+  for (const std::string head : {"group", "device"}) {
+    layout.AddZeroWeight(head + ".ahead", kHidden, kAheadFeatures);
+    layout.AddZeroWeight(head + ".ahead.strength", 1, kCondition);
+    layout.AddBias(head + ".ahead.strength", 1);
+  }
+  return layout;
+}
+
 NetworkLayout Layout() {
   NetworkLayout layout;
   layout.AddWeight("condition.0", kCondition, 1 + kGlobalFeatures, 1 + kGlobalFeatures);
@@ -40,13 +51,30 @@ NetworkLayout Layout() {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::vector<std::int64_t>>> MessagePassingShapes() { return Layout().Shapes(); }
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> MessagePassingShapes(bool looks_ahead) {
+  TensorShapes shapes = Layout().Shapes();
+  if (looks_ahead) {
+    const TensorShapes more = AheadLayout().Shapes();
+    shapes.insert(shapes.end(), more.begin(), more.end());
+  }
+  return shapes;
+}
 
 Weights InitialMessagePassingWeights(Random& random) {
   Weights weights = Layout().Start("mpnn", random);
   StartStrengths(weights, "group", kGroupStartStrengths);
   StartStrengths(weights, "device", kDeviceStartStrengths);
   return weights;
+}
+
+bool LooksAhead(const Weights& weights) { return weights.tensors.contains("group.ahead.weight"); }
+
+void LookAhead(Weights& weights) {
+  if (LooksAhead(weights)) return;
+  Random unused(0);  // all of it starts at 0
+  weights.tensors.merge(AheadLayout().Start("mpnn", unused).tensors);
+  for (const std::string head : {"group.ahead", "device.ahead"})
+    StartStrengths(weights, head, std::array{kAheadStartStrength});
 }
 
 }  // namespace millrace

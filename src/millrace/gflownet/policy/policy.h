@@ -20,6 +20,9 @@ class PreparedPolicy {
  public:
   virtual ~PreparedPolicy() = default;
 
+  // Whether observations need an outlook (environment/observer.h).
+  virtual bool LooksAhead() const { return false; }
+
   // A logit for each choice of ObserveGroups(state); logits.size() == observation.size(). Finite.
   virtual void ScoreGroups(const State& state, const Observation& observation, std::span<float> logits) = 0;
 

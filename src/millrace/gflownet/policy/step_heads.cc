@@ -17,33 +17,44 @@ struct Tables {
   LaneArray device_first;        // by device x kHidden
   LaneArray device_group_first;  // by group x kHidden
   LaneArray group_strengths, device_strengths;
+  float group_ahead = 0, device_ahead = 0;  // strengths of the outlook's prior
 };
 
 class PreparedHeads final : public PreparedPolicy {
  public:
   explicit PreparedHeads(std::shared_ptr<const Tables> tables) : tables_(std::move(tables)) {}
 
+  bool LooksAhead() const override { return tables_->heads->group().looks_ahead(); }
+
   void ScoreGroups(const State&, const Observation& observation, std::span<float> logits) override {
-    const ChoicesToScore choices{observation.choices,       observation.features.data(),
-                                 observation.priors.data(), tables_->group_first.data(),
-                                 tables_->no_more.data(),   tables_->group_strengths.data()};
+    ChoicesToScore choices{observation.choices,       observation.features.data(),
+                           observation.priors.data(), tables_->group_first.data(),
+                           tables_->no_more.data(),   tables_->group_strengths.data()};
+    LookAhead(observation, tables_->group_ahead, choices);
     tables_->heads->group().Score(choices, logits);
   }
 
   void ScoreDevices(const State&, int group, const Observation& observation, std::span<float> logits) override {
     const float* shared = tables_->device_group_first.data() + static_cast<std::size_t>(group) * kHidden;
-    const ChoicesToScore choices{observation.choices,
-                                 observation.features.data(),
-                                 observation.priors.data(),
-                                 tables_->device_first.data(),
-                                 shared,
-                                 tables_->device_strengths.data()};
+    ChoicesToScore choices{observation.choices,
+                           observation.features.data(),
+                           observation.priors.data(),
+                           tables_->device_first.data(),
+                           shared,
+                           tables_->device_strengths.data()};
+    LookAhead(observation, tables_->device_ahead, choices);
     tables_->heads->device().Score(choices, logits);
   }
 
   std::unique_ptr<PreparedPolicy> Clone() const override { return std::make_unique<PreparedHeads>(tables_); }
 
  private:
+  void LookAhead(const Observation& observation, float strength, ChoicesToScore& choices) const {
+    if (!LooksAhead() || observation.outlook.empty()) return;
+    choices.ahead = observation.outlook.data();
+    choices.ahead_strength = strength;
+  }
+
   std::shared_ptr<const Tables> tables_;
 };
 
@@ -66,7 +77,9 @@ StepHeads::Head::Head(const Weights& weights, const std::string& name)
     : embed(weights, name + ".embed", kWidth, kHidden, LinearLayer::Bias::kOwn),
       condition(weights, name + ".condition", kCondition, kHidden, LinearLayer::Bias::kNone),
       choice(weights, name),
-      strength(weights, name) {}
+      strength(weights, name) {
+  if (choice.looks_ahead()) ahead.emplace(weights, name + ".ahead", 1);
+}
 
 LaneArray StepHeads::Head::FirstByGroup(const LaneArray& embeddings, std::size_t groups,
                                         const LaneArray& condition_of) const {
@@ -93,6 +106,8 @@ std::unique_ptr<PreparedPolicy> StepHeads::Prepare(std::shared_ptr<const StepHea
   tables->device_group_first = heads->device_.FirstByGroup(embeddings, groups, condition);
   tables->group_strengths = heads->group_.strength.Of(condition);
   tables->device_strengths = heads->device_.strength.Of(condition);
+  if (heads->group_.ahead) tables->group_ahead = heads->group_.ahead->Of(condition).data()[0];
+  if (heads->device_.ahead) tables->device_ahead = heads->device_.ahead->Of(condition).data()[0];
   LaneArray between(devices * kHidden);
   tables->device_first = LaneArray(devices * kHidden);
   heads->device_first_.Apply(graph.devices.data(), devices, LinearLayer::Then::kRelu, between.data());

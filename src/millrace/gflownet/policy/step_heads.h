@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "millrace/gflownet/environment/graph_features.h"
@@ -48,6 +49,7 @@ class StepHeads {
     LinearLayer embed, condition;
     ChoiceHead choice;
     StrengthLayer strength;
+    std::optional<StrengthLayer> ahead;  // of what a policy that looks ahead is shown besides
   };
 
   Head group_, device_;

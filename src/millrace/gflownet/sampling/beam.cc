@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "millrace/errors/interrupt.h"
-#include "millrace/gflownet/environment/observation.h"
+#include "millrace/gflownet/environment/observer.h"
 #include "millrace/gflownet/environment/rank_completion.h"
 #include "millrace/gflownet/environment/state.h"
 #include "millrace/gflownet/sampling/choice.h"
@@ -63,7 +63,8 @@ class Beam {
         plans_left_(plans),
         deadline_(deadline),
         offer_(offer),
-        completion_(environment) {}
+        completion_(environment),
+        observer_(environment, policy.LooksAhead()) {}
 
   bool Over() const { return plans_left_ <= 0 || (!plan_.sequence.empty() && deadline_.Passed()); }
 
@@ -116,7 +117,7 @@ class Beam {
   // The likeliest choices.
   void Look(const State& state) {
     choices_.clear();
-    ObserveGroups(state, groups_);
+    observer_.Groups(state, groups_);
     group_logits_.resize(groups_.size());
     policy_.ScoreGroups(state, groups_, group_logits_);
     LogSoftmax(group_logits_);
@@ -130,7 +131,7 @@ class Beam {
     for (std::size_t k = 0; k < looked_at; ++k) {
       const std::size_t which = by_likelihood_[k];
       const std::int32_t group = groups_.choices[which];
-      ObserveDevices(state, group, devices_);
+      observer_.Devices(state, group, devices_);
       device_logits_.resize(devices_.size());
       policy_.ScoreDevices(state, group, devices_, device_logits_);
       LogSoftmax(device_logits_);
@@ -168,6 +169,7 @@ class Beam {
   const Deadline& deadline_;
   const Offer& offer_;
   RankCompletion completion_;
+  Observer observer_;
   std::int64_t half_steps_ = 0;  // since the last offer
   double fastest_ = kNoPlanYet;  // likewise
   Assignment plan_;              // the fastest, or the last that was offered

@@ -11,7 +11,7 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
-#include "millrace/gflownet/environment/observation.h"
+#include "millrace/gflownet/environment/observer.h"
 #include "millrace/gflownet/environment/state.h"
 #include "millrace/gflownet/environment/state_key.h"
 
@@ -49,15 +49,15 @@ void Arrive(const Visited& from, Action action, double probability, Layer& next)
   }
 }
 
-void Leave(const Visited& from, PreparedPolicy& policy, Layer& next) {
+void Leave(const Visited& from, Observer& observer, PreparedPolicy& policy, Layer& next) {
   Observation groups, devices;
-  ObserveGroups(from.state, groups);
+  observer.Groups(from.state, groups);
   std::vector<float> logits(groups.size());
   policy.ScoreGroups(from.state, groups, logits);
   const std::vector<double> of_group = Probabilities(logits);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::int32_t group = groups.choices[i];
-    ObserveDevices(from.state, group, devices);
+    observer.Devices(from.state, group, devices);
     logits.resize(devices.size());
     policy.ScoreDevices(from.state, group, devices, logits);
     const std::vector<double> of_device = Probabilities(logits);
@@ -71,6 +71,7 @@ void Leave(const Visited& from, PreparedPolicy& policy, Layer& next) {
 ExactDistribution MakeExactDistribution(const Environment& environment, const PreparedPolicy& policy,
                                         std::int64_t most_states) {
   const std::unique_ptr<PreparedPolicy> own = policy.Clone();
+  Observer observer(environment, own->LooksAhead());
   ExactDistribution distribution;
   distribution.states = 1;
   Layer layer;
@@ -81,7 +82,7 @@ ExactDistribution MakeExactDistribution(const Environment& environment, const Pr
     Layer next;
     for (const auto& entry : layer) {
       StopIfInterrupted();
-      Leave(entry.second, *own, next);
+      Leave(entry.second, observer, *own, next);
       if (distribution.states + static_cast<std::int64_t>(next.size()) > most_states)
         throw InvalidInput("too many ways to build a plan of " + std::to_string(environment.num_groups()) +
                            " groups on " + std::to_string(environment.num_devices()) +

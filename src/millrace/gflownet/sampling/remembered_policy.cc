@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "millrace/gflownet/environment/observer.h"
 #include "millrace/gflownet/environment/state_key.h"
 
 namespace millrace {
@@ -15,6 +17,8 @@ class RememberedPolicy final : public PreparedPolicy {
  public:
   explicit RememberedPolicy(std::unique_ptr<PreparedPolicy> policy) : policy_(std::move(policy)) {}
 
+  bool LooksAhead() const override { return policy_->LooksAhead(); }
+
   void ScoreGroups(const State& state, const Observation& observation, std::span<float> logits) override {
     const auto [entry, first] = known_.try_emplace(KeyOf(state));
     Scores& scores = entry->second;
@@ -22,7 +26,8 @@ class RememberedPolicy final : public PreparedPolicy {
       scores.groups.resize(observation.size());
       policy_->ScoreGroups(state, observation, scores.groups);
       for (const std::int32_t group : observation.choices) {
-        ObserveDevices(state, group, devices_);
+        if (!observer_) observer_.emplace(state.environment(), LooksAhead());
+        observer_->Devices(state, group, devices_);
         std::vector<float>& of_group = scores.devices[group];
         of_group.resize(devices_.size());
         policy_->ScoreDevices(state, group, devices_, of_group);
@@ -68,6 +73,7 @@ class RememberedPolicy final : public PreparedPolicy {
   std::map<StateKey, Scores> known_;
   std::map<StateKey, std::map<std::int32_t, float>> removals_;
   bool removing_ = true;  // until the policy says that it has no P_B of its own
+  std::optional<Observer> observer_;  // of the environment that the policy is prepared for
   Observation devices_;
 };
 

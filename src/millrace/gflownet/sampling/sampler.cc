@@ -9,7 +9,7 @@
 #include <span>
 
 #include "millrace/errors/interrupt.h"
-#include "millrace/gflownet/environment/observation.h"
+#include "millrace/gflownet/environment/observer.h"
 #include "millrace/gflownet/environment/state.h"
 #include "millrace/gflownet/sampling/choice.h"
 #include "millrace/planning/parallel.h"
@@ -24,6 +24,7 @@ class Walker {
   Walker(const Environment& environment, const PreparedPolicy& policy, double recorded_share)
       : policy_(policy.Clone()),
         state_(environment),
+        observer_(environment, policy.LooksAhead()),
         recorded_share_(recorded_share),
         drawn_(static_cast<std::size_t>(environment.num_groups()), 0) {
     if (environment.costed().topology.proxy == Proxy::kContended) simulator_.emplace(environment.costed());
@@ -61,7 +62,7 @@ class Walker {
   void Step(int index, Random& recording, StepBatch* batch, ChooseGroup& choose_group, ChooseDevice& choose_device,
             Trajectory& trajectory) {
     const bool recorded = batch != nullptr && (recorded_share_ >= 1 || recording.Uniform() < recorded_share_);
-    ObserveGroups(state_, observation_);
+    observer_.Groups(state_, observation_);
     logits_.resize(observation_.size());
     policy_->ScoreGroups(state_, observation_, logits_);
     LogSoftmax(logits_);
@@ -69,7 +70,7 @@ class Walker {
     const std::int32_t group = Take(taken, index, -1, recorded ? &batch->groups : nullptr, trajectory);
 
     const std::int32_t settled = group >= 0 ? group : choose_group.Forced();
-    ObserveDevices(state_, settled, observation_);
+    observer_.Devices(state_, settled, observation_);
     logits_.resize(observation_.size());
     policy_->ScoreDevices(state_, settled, observation_, logits_);
     LogSoftmax(logits_);
@@ -130,6 +131,7 @@ class Walker {
 
   std::unique_ptr<PreparedPolicy> policy_;
   State state_;
+  Observer observer_;
   double recorded_share_;
   Observation observation_;
   std::vector<float> logits_;

@@ -19,6 +19,7 @@ void ChoiceBatch::Clear() {
   device.clear();
   features.clear();
   priors.clear();
+  outlook.clear();
   log_probability.clear();
 }
 
@@ -32,6 +33,7 @@ void ChoiceBatch::Append(std::int32_t trajectory_index, std::int32_t for_group, 
   }
   Extend(features, observation.features);
   Extend(priors, observation.priors);
+  Extend(outlook, observation.outlook);
   log_probability.push_back(taken_log_probability);
   offsets.push_back(static_cast<std::int32_t>(group.size()));
 }
@@ -45,6 +47,7 @@ void ChoiceBatch::Append(const ChoiceBatch& other) {
   Extend(device, other.device);
   Extend(features, other.features);
   Extend(priors, other.priors);
+  Extend(outlook, other.outlook);
   Extend(log_probability, other.log_probability);
 }
 

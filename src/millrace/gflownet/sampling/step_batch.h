@@ -19,6 +19,7 @@ struct ChoiceBatch {
   std::vector<std::int32_t> device;      // by choice: the device; -1 for a group choice
   std::vector<float> features;           // by choice x features
   std::vector<float> priors;             // by choice x priors
+  std::vector<float> outlook;            // by choice x kOutlookNumbers; empty for a policy that does not look ahead
   std::vector<float> log_probability;    // by step: of the taken choice, as the sampler computed it
 
   std::size_t steps() const { return chosen.size(); }

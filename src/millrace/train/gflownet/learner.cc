@@ -47,7 +47,7 @@ GFlowNetLearner::GFlowNetLearner(const Weights& start, const GFlowNetLearnerSett
     }
     shapes = TopoformerShapes(Encodes::kState, BackwardOf(start));
   } else {
-    shapes = MessagePassingShapes();
+    shapes = MessagePassingShapes(LooksAhead(start));
   }
   state.policy_shapes = shapes.size();
   Weights all = start;

@@ -34,7 +34,7 @@ struct Edges {
 struct Choices {
   std::vector<std::int64_t> problem, node, device, step;  // by choice
   std::vector<std::int64_t> taken;                        // by step: a choice
-  std::vector<float> features, priors;                    // by choice
+  std::vector<float> features, priors, outlook;           // by choice
 
   void Append(const ChoiceBatch& batch, std::int64_t problem_index, std::int64_t first_node,
               std::int64_t first_device) {
@@ -52,6 +52,7 @@ struct Choices {
     }
     features.insert(features.end(), batch.features.begin(), batch.features.end());
     priors.insert(priors.end(), batch.priors.begin(), batch.priors.end());
+    outlook.insert(outlook.end(), batch.outlook.begin(), batch.outlook.end());
   }
 };
 
@@ -84,13 +85,21 @@ class Pass {
   }
 
   // `first`: by choice, what does not depend on the step.
-  ChoiceOutputs Head(const std::string& head, const torch::Tensor& first, const torch::Tensor& strengths,
+  ChoiceOutputs Head(const std::string& head, const torch::Tensor& first, const torch::Tensor& condition,
                      const Choices& choices, int features, int priors, bool entropy) const {
     const torch::Tensor step = Indices(choices.step, device_);
-    const torch::Tensor inner =
-        torch::relu(first + Linear(head + ".features", Floats(choices.features, features, device_)));
-    const torch::Tensor prior =
-        (strengths.index_select(0, Indices(choices.problem, device_)) * Floats(choices.priors, priors, device_)).sum(1);
+    const torch::Tensor problem = Indices(choices.problem, device_);
+    torch::Tensor sum = first + Linear(head + ".features", Floats(choices.features, features, device_));
+    torch::Tensor prior =
+        (Strengths(head, condition).index_select(0, problem) * Floats(choices.priors, priors, device_)).sum(1);
+    if (!choices.outlook.empty()) {
+      const torch::Tensor outlook = Floats(choices.outlook, kOutlookNumbers, device_);
+      sum = sum + Linear(head + ".ahead", outlook.narrow(1, 0, kAheadFeatures));
+      prior = prior + (Strengths(head + ".ahead", condition).index_select(0, problem) *
+                       outlook.narrow(1, kAheadFeatures, 1))
+                          .squeeze(1);
+    }
+    const torch::Tensor inner = torch::relu(sum);
     const torch::Tensor logits = Linear(head + ".out", torch::relu(Linear(head + ".hidden", inner))).squeeze(1) + prior;
 
     const auto steps = static_cast<std::int64_t>(choices.taken.size());
@@ -172,7 +181,7 @@ NetworkOutputs RunNetwork(const Parameters& parameters, const std::vector<Record
   const torch::Tensor group_first =
       pass.Linear("group.embed", h) + pass.Linear("group.condition", c).index_select(0, node_problems);
   outputs.groups = pass.Head("group", group_first.index_select(0, Indices(groups.node, device)),
-                             pass.Strengths("group", c), groups, kGroupFeatures, kGroupPriors, entropy);
+                             c, groups, kGroupFeatures, kGroupPriors, entropy);
   const torch::Tensor device_first =
       pass.Linear("device.embed", h) + pass.Linear("device.condition", c).index_select(0, node_problems);
   const torch::Tensor device_table = pass.Linear(
@@ -181,7 +190,7 @@ NetworkOutputs RunNetwork(const Parameters& parameters, const std::vector<Record
       pass.Head("device",
                 device_first.index_select(0, Indices(placements.node, device)) +
                     device_table.index_select(0, Indices(placements.device, device)),
-                pass.Strengths("device", c), placements, kDeviceChoiceFeatures, kDeviceChoicePriors, entropy);
+                c, placements, kDeviceChoiceFeatures, kDeviceChoicePriors, entropy);
   if (log_partition) {
     const torch::Tensor x = torch::cat({inputs, Floats(log_sizes, 1, device)}, 1);
     const torch::Tensor per_group = pass.Linear("log_partition.1", torch::relu(pass.Linear("log_partition.0", x)));

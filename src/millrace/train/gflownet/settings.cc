@@ -9,6 +9,8 @@ namespace {
 // By RewardForm.
 constexpr const char* kRewardNames[] = {"size-scaled", "speedup"};
 
+constexpr const char* kListScheduling = "list-scheduling";
+
 void CheckNetwork(const GFlowNetSettings& s) {
   const bool topoformer = s.encoder == "topoformer";
   if (s.backward == "learned" && !topoformer) throw InvalidInput("backward: learned by the encoder topoformer alone");
@@ -18,6 +20,7 @@ void CheckNetwork(const GFlowNetSettings& s) {
   if (s.objective == "exact_flow" && (!topoformer || s.backward == "learned")) {
     throw InvalidInput("objective: exact_flow trains the encoder topoformer with the backward policy uniform alone");
   }
+  if (topoformer && s.outlook != "none") throw InvalidInput("outlook: the encoder topoformer has none");
   if (s.window_share > 0 && topoformer) throw InvalidInput("window_share: the encoder topoformer learns no windows");
   if (s.window_share > 0 && s.objective == "trajectory_balance") {
     throw InvalidInput("window_share: trajectory_balance has one log Z a graph, and every window has its own");
@@ -32,6 +35,8 @@ SettingsTable TableOf(GFlowNetSettings& s) {
       {"objective", &s.objective, OneOf(ObjectiveNames()), "what training descends"},
       {"encoder", &s.encoder, OneOf({"mpnn", "topoformer"}),
        "the network; topoformer encodes the state at every step: for small graphs"},
+      {"outlook", &s.outlook, OneOf({"none", kListScheduling}),
+       "what the encoder mpnn is shown besides: what the next steps of list scheduling make of every choice"},
       {"backward", &s.backward, OneOf({"uniform", "learned"}), "P_B; learned by a topoformer alone"},
       {"reward", &s.reward, OneOf({std::begin(kRewardNames), std::end(kRewardNames)}),
        "log reward times its temperature: groups x (makespan of HEFT / makespan - 1), or speedup - devices"},

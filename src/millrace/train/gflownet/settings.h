@@ -19,6 +19,7 @@ namespace millrace {
 struct GFlowNetSettings {
   std::string objective = "log_partition_variance";
   std::string encoder = "mpnn";
+  std::string outlook = "none";
   std::string backward = "uniform";
   std::string reward = "size-scaled";
   std::string validation = "grid";

@@ -84,7 +84,9 @@ class GFlowNetTraining final : public TrainingLoop {
   Weights StartWeights() const {
     if (options_.start) {
       CheckEncoder(*options_.start);
-      return *options_.start;
+      Weights start = *options_.start;
+      if (settings_.outlook != "none") LookAhead(start);
+      return start;
     }
     Random random = random_.Fork(kWeights);
     Weights weights =
@@ -92,6 +94,7 @@ class GFlowNetTraining final : public TrainingLoop {
             ? InitialMessagePassingWeights(random)
             : InitialTopoformerWeights(Encodes::kState, random,
                                        settings_.backward == "learned" ? Backward::kLearned : Backward::kUniform);
+    if (settings_.outlook != "none") LookAhead(weights);
     ScalePriors(settings_.prior_scale, weights);
     return weights;
   }

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/gflownet/environment/outlook.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "millrace/network/squash.h"
+
+namespace millrace {
+namespace {
+
+constexpr float kForbidden = std::numeric_limits<float>::infinity();
+constexpr double kMostAbove = 1e4;  // in units of Environment::scale; what is no number counts as that
+
+// Groups whose ranks are further on are not looked for where a plan was built out of their order.
+constexpr std::size_t kMostRanks = 8 * Outlook::kHorizon;
+
+}  // namespace
+
+Outlook::Outlook(const Environment& environment)
+    : environment_(environment),
+      devices_(static_cast<std::size_t>(environment.num_devices())),
+      by_rank_(static_cast<std::size_t>(environment.num_groups())),
+      slot_of_(by_rank_.size(), -1),
+      arrived_(kSlots * devices_),
+      seconds_(kSlots * devices_),
+      bound_(kSlots * devices_),
+      arrivals_(kSlots * devices_ * kAtOnce),
+      free_(devices_ * kAtOnce),
+      unit_free_(static_cast<std::size_t>(environment.costed().topology.num_units) * kAtOnce) {
+  const CostedGraph& costed = environment.costed();
+  const Topology& topology = costed.topology;
+  for (int group = 0; group < costed.num_groups; ++group)
+    by_rank_[static_cast<std::size_t>(environment.rank_positions()[static_cast<std::size_t>(group)])] = group;
+  reader_offsets_.push_back(0);
+  for (const std::int32_t group : by_rank_) {
+    const auto first = static_cast<std::ptrdiff_t>(readers_.size());
+    for (const GroupEdge& edge : costed.Successors(group))
+      readers_.push_back(
+          {environment.rank_positions()[static_cast<std::size_t>(edge.group)], static_cast<float>(edge.bytes)});
+    std::sort(readers_.begin() + first, readers_.end(), [](const Reader& a, const Reader& b) { return a.at < b.at; });
+    reader_offsets_.push_back(static_cast<std::int32_t>(readers_.size()));
+  }
+  latency_.assign(topology.latency.begin(), topology.latency.end());
+  per_byte_.assign(topology.seconds_per_byte.begin(), topology.seconds_per_byte.end());
+  shared_units_ = topology.num_units != topology.num_devices;
+  for (int device = 0; device < costed.num_devices; ++device) {
+    shared_units_ = shared_units_ || topology.UnitsOf(device) != 1;
+    double mean = 0;
+    double here = 0;
+    for (int group = 0; group < costed.num_groups; ++group) {
+      const double seconds = costed.Seconds(group, device);
+      if (seconds == std::numeric_limits<double>::infinity()) continue;
+      mean += environment.mean_seconds()[static_cast<std::size_t>(group)];
+      here += seconds;
+    }
+    speeds_.push_back(here > 0 ? mean / here : 0);
+  }
+}
+
+// Each slot in turn goes to where it finishes first, in each lane by itself.
+template <int Width>
+MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
+  using Lanes = Vector<Width>;
+  const std::size_t devices = o.devices_;
+  const Topology& topology = o.environment_.costed().topology;
+  for (std::size_t lane = 0; lane < kAtOnce; lane += Width) {
+    for (std::size_t slot = 0; slot < o.slots_; ++slot) {
+      const float* const seconds = o.seconds_.data() + slot * devices;
+      float* const arrivals = o.arrivals_.data() + slot * devices * kAtOnce + lane;
+      const std::int32_t colocation = o.colocation_[slot];
+      Lanes least = Lanes{} + kForbidden;
+      Lanes finish = least;
+      Lanes best = Lanes{} - 1.0f;
+      Lanes free_of_best = best;
+      for (std::size_t d = 0; d < devices; ++d) {
+        const Lanes arrival = VectorAt<Width>(arrivals + d * kAtOnce);
+        const Lanes free = VectorAt<Width>(o.free_.data() + d * kAtOnce + lane);
+        const Lanes end = (arrival > free ? arrival : free) + seconds[d];
+        Lanes cost = end;
+        if (colocation >= 0) {
+          for (std::size_t l = 0; l < Width; ++l) {
+            const std::int32_t settled = o.settled_[static_cast<std::size_t>(colocation) * kAtOnce + lane + l];
+            if (settled < 0)
+              cost[l] += o.bound_[slot * devices + d];
+            else if (settled != static_cast<std::int32_t>(d))
+              cost[l] = kForbidden;
+          }
+        }
+        // Of equally good devices that which is free last, so that how devices are numbered does not matter.
+        const auto better = (cost < least) | ((cost == least) & (free > free_of_best));
+        least = better ? cost : least;
+        finish = better ? end : finish;
+        best = better ? Lanes{} + static_cast<float>(d) : best;
+        free_of_best = better ? free : free_of_best;
+      }
+      std::size_t on[Width];
+      for (std::size_t l = 0; l < Width; ++l) {
+        if ((o.skipped_[slot] >> (lane + l) & 1) != 0) {
+          best[l] = -1;
+          finish[l] = -kForbidden;
+        }
+        on[l] = static_cast<std::size_t>(std::max(best[l], 0.0f));
+        if (colocation >= 0 && best[l] >= 0)
+          o.settled_[static_cast<std::size_t>(colocation) * kAtOnce + lane + l] = static_cast<std::int32_t>(on[l]);
+      }
+      if (o.shared_units_) {
+        for (std::size_t l = 0; l < Width; ++l) {
+          if (best[l] < 0) continue;
+          for (const std::int32_t unit : topology.UnitsAt(static_cast<int>(on[l])))
+            o.unit_free_.data()[static_cast<std::size_t>(unit) * kAtOnce + lane + l] = finish[l];
+        }
+        for (std::size_t d = 0; d < devices; ++d) {
+          Lanes free = Lanes{} - kForbidden;
+          for (const std::int32_t unit : topology.UnitsAt(static_cast<int>(d))) {
+            const Lanes& of_unit =
+                VectorAt<Width>(o.unit_free_.data() + static_cast<std::size_t>(unit) * kAtOnce + lane);
+            free = of_unit > free ? of_unit : free;
+          }
+          VectorAt<Width>(o.free_.data() + d * kAtOnce + lane) = free;
+        }
+      } else {
+        for (std::size_t d = 0; d < devices; ++d) {
+          Lanes& free = VectorAt<Width>(o.free_.data() + d * kAtOnce + lane);
+          free = best == Lanes{} + static_cast<float>(d) ? finish : free;
+        }
+      }
+      const auto first = static_cast<std::size_t>(o.offsets_[slot]);
+      const auto last = static_cast<std::size_t>(o.offsets_[slot + 1]);
+      if (first == last) continue;
+      for (std::size_t d = 0; d < devices; ++d) {
+        Lanes latency, per_byte;
+        for (std::size_t l = 0; l < Width; ++l) {
+          latency[l] = o.latency_[on[l] * devices + d];
+          per_byte[l] = o.per_byte_[on[l] * devices + d];
+        }
+        latency += finish;
+        for (std::size_t r = first; r < last; ++r) {
+          const Reader& reader = o.inner_readers_[r];
+          Lanes& arrival =
+              VectorAt<Width>(o.arrivals_.data() + (static_cast<std::size_t>(reader.at) * devices + d) * kAtOnce + lane);
+          const Lanes arrives = latency + reader.bytes * per_byte;
+          arrival = arrives > arrival ? arrives : arrival;
+        }
+      }
+    }
+  }
+}
+
+// The next groups by rank, and what of their edges is between them.
+void Outlook::Gather(const State& state) {
+  const CostedGraph& costed = environment_.costed();
+  const std::span<const std::int32_t> ranks = environment_.rank_positions();
+  first_free_ = state.DeviceFree(0);
+  for (std::size_t d = 1; d < devices_; ++d) first_free_ = std::min(first_free_, state.DeviceFree(static_cast<int>(d)));
+
+  // The ready group of the highest upward rank is the first by rank that is not placed.
+  const auto begin = static_cast<std::size_t>(ranks[static_cast<std::size_t>(state.ready().front())]);
+  const std::size_t end = std::min(by_rank_.size(), begin + kMostRanks);
+  slots_ = 0;
+  work_ = 0;
+  colocated_ = false;
+  for (std::size_t rank = begin; rank < end && slots_ < kSlots; ++rank) {
+    const std::int32_t group = by_rank_[rank];
+    if (state.placed(group)) continue;
+    work_ += environment_.mean_seconds()[static_cast<std::size_t>(group)];
+    group_[slots_] = group;
+    slot_of_[rank] = static_cast<std::int32_t>(slots_);
+    colocation_[slots_] = -1;
+    const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
+    const bool open = colocation >= 0 && !state.colocations().Settled(group);
+    if (open) {
+      colocated_ = true;
+      std::size_t first = 0;
+      while (costed.colocation[static_cast<std::size_t>(group_[first])] != colocation) ++first;
+      colocation_[slots_] = static_cast<std::int32_t>(first);
+    }
+    for (std::size_t d = 0; d < devices_; ++d) {
+      const auto device = static_cast<int>(d);
+      const bool may = colocation < 0 || state.MayRun(group, device);
+      seconds_[slots_ * devices_ + d] = may ? static_cast<float>(costed.Seconds(group, device)) : kForbidden;
+      arrived_[slots_ * devices_ + d] = static_cast<float>(state.Arrival(group, device) - first_free_);
+      if (open) bound_[slots_ * devices_ + d] = static_cast<float>(state.BoundSeconds(group, device));
+    }
+    ++slots_;
+  }
+  finished_ = slots_ == by_rank_.size() - static_cast<std::size_t>(state.steps());
+
+  inner_readers_.clear();
+  const std::int32_t last = ranks[static_cast<std::size_t>(group_[slots_ - 1])];
+  for (std::size_t slot = 0; slot < slots_; ++slot) {
+    offsets_[slot] = static_cast<std::int32_t>(inner_readers_.size());
+    const auto rank = static_cast<std::size_t>(ranks[static_cast<std::size_t>(group_[slot])]);
+    for (std::int32_t r = reader_offsets_[rank]; r < reader_offsets_[rank + 1]; ++r) {
+      const Reader& reader = readers_[static_cast<std::size_t>(r)];
+      if (reader.at > last) break;
+      inner_readers_.push_back({slot_of_[static_cast<std::size_t>(reader.at)], reader.bytes});
+    }
+  }
+  offsets_[slots_] = static_cast<std::int32_t>(inner_readers_.size());
+}
+
+// Places the choice itself.
+void Outlook::Begin(const State& state, std::size_t lane, Action action) {
+  const CostedGraph& costed = environment_.costed();
+  const Topology& topology = costed.topology;
+  const auto on = static_cast<std::size_t>(action.device);
+  const auto rank =
+      static_cast<std::size_t>(environment_.rank_positions()[static_cast<std::size_t>(action.group)]);
+  const std::int32_t slot = slot_of_[rank];
+  const auto bit = static_cast<std::uint8_t>(1U << lane);
+  placed_work_[lane] = work_;
+  if (slot >= 0) {
+    skipped_[static_cast<std::size_t>(slot)] |= bit;
+  } else {
+    placed_work_[lane] += environment_.mean_seconds()[static_cast<std::size_t>(action.group)];
+    if (slots_ == kSlots) {
+      skipped_[kSlots - 1] |= bit;
+      placed_work_[lane] -= environment_.mean_seconds()[static_cast<std::size_t>(group_[kSlots - 1])];
+    }
+  }
+  const auto finish = static_cast<float>(state.EarliestFinish(action.group, action.device) - first_free_);
+  if (shared_units_) {
+    for (const std::int32_t unit : topology.UnitsAt(action.device))
+      unit_free_.data()[static_cast<std::size_t>(unit) * kAtOnce + lane] = finish;
+    for (std::size_t d = 0; d < devices_; ++d) {
+      float free = -kForbidden;
+      for (const std::int32_t unit : topology.UnitsAt(static_cast<int>(d)))
+        free = std::max(free, unit_free_.data()[static_cast<std::size_t>(unit) * kAtOnce + lane]);
+      free_.data()[d * kAtOnce + lane] = free;
+    }
+  } else {
+    free_.data()[on * kAtOnce + lane] = finish;
+  }
+  if (colocated_ && !state.colocations().Settled(action.group)) {
+    const std::int32_t own = costed.colocation[static_cast<std::size_t>(action.group)];
+    for (std::size_t s = 0; s < slots_; ++s) {
+      if (costed.colocation[static_cast<std::size_t>(group_[s])] != own) continue;
+      settled_[s * kAtOnce + lane] = action.device;
+      break;
+    }
+  }
+  for (std::int32_t r = reader_offsets_[rank]; r < reader_offsets_[rank + 1]; ++r) {
+    const Reader& reader = readers_[static_cast<std::size_t>(r)];
+    const std::int32_t at = slot_of_[static_cast<std::size_t>(reader.at)];
+    if (at < 0) continue;
+    for (std::size_t d = 0; d < devices_; ++d) {
+      float& arrival = arrivals_.data()[(static_cast<std::size_t>(at) * devices_ + d) * kAtOnce + lane];
+      arrival =
+          std::max(arrival, finish + latency_[on * devices_ + d] + reader.bytes * per_byte_[on * devices_ + d]);
+    }
+  }
+}
+
+// Fills prospects_ for actions_.
+void Outlook::LookInto(const State& state) {
+  static const auto go_on = BestBodyOf<&GoOn<kLanesOfBaseline>, &GoOn<kLanesOfAvx2>, &GoOn<kLanesOfAvx2>>();
+  Gather(state);
+  prospects_.resize(actions_.size());
+  for (std::size_t first = 0; first < actions_.size(); first += kAtOnce) {
+    const std::size_t lanes = std::min(kAtOnce, actions_.size() - first);
+    for (std::size_t cell = 0; cell < slots_ * devices_; ++cell)
+      std::fill_n(arrivals_.data() + cell * kAtOnce, kAtOnce, arrived_[cell]);
+    for (std::size_t d = 0; d < devices_; ++d)
+      std::fill_n(free_.data() + d * kAtOnce, kAtOnce,
+                  static_cast<float>(state.DeviceFree(static_cast<int>(d)) - first_free_));
+    if (shared_units_) {
+      for (int unit = 0; unit < environment_.costed().topology.num_units; ++unit)
+        std::fill_n(unit_free_.data() + static_cast<std::size_t>(unit) * kAtOnce, kAtOnce,
+                    static_cast<float>(state.UnitFree(unit) - first_free_));
+    }
+    std::fill(skipped_.begin(), skipped_.end(), std::uint8_t{0});
+    if (colocated_) std::fill(settled_.begin(), settled_.end(), -1);
+    for (std::size_t lane = 0; lane < lanes; ++lane) Begin(state, lane, actions_[first + lane]);
+    go_on(*this);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      double weighted = 0;
+      double speeds = 0;
+      double latest = state.makespan() - first_free_;
+      for (std::size_t d = 0; d < devices_; ++d) {
+        const auto free = static_cast<double>(free_.data()[d * kAtOnce + lane]);
+        latest = std::max(latest, free);
+        weighted += speeds_[d] * free;
+        speeds += speeds_[d];
+      }
+      prospects_[first + lane] = {(finished_ ? speeds * latest : weighted) - placed_work_[lane], latest};
+    }
+  }
+  for (std::size_t slot = 0; slot < slots_; ++slot)
+    slot_of_[static_cast<std::size_t>(environment_.rank_positions()[static_cast<std::size_t>(group_[slot])])] = -1;
+}
+
+void Outlook::Write(std::size_t choices, std::vector<float>& out) const {
+  out.assign(choices * kOutlookNumbers, 0.0f);
+  Prospect least = prospects_.front();
+  Prospect most = least;
+  for (const Prospect& prospect : prospects_) {
+    least = {std::min(least.lost, prospect.lost), std::min(least.latest, prospect.latest)};
+    most = {std::max(most.lost, prospect.lost), std::max(most.latest, prospect.latest)};
+  }
+  const auto above_least = [this](double time, double least_time) {
+    const double above = (time - least_time) / environment_.scale();
+    return above < kMostAbove ? static_cast<float>(above) : static_cast<float>(kMostAbove);
+  };
+  const auto write = [&](std::size_t choice, const Prospect& prospect, bool asked) {
+    const auto numbers = RowAt<OutlookNumber>(out, choice);
+    const float lost = above_least(prospect.lost, least.lost);
+    numbers[OutlookNumber::kLost] = Squash(lost);
+    numbers[OutlookNumber::kLatest] = Squash(above_least(prospect.latest, least.latest));
+    numbers[OutlookNumber::kAsked] = asked ? 1.0f : 0.0f;
+    numbers[OutlookNumber::kFinished] = finished_ ? 1.0f : 0.0f;
+    numbers[OutlookNumber::kPrior] = -lost;
+  };
+  if (asked_.size() < choices) {
+    for (std::size_t choice = 0; choice < choices; ++choice) write(choice, most, false);
+  }
+  for (std::size_t i = 0; i < asked_.size(); ++i) write(asked_[i], prospects_[i], true);
+}
+
+void Outlook::OfGroups(const State& state, std::span<const std::int32_t> groups, std::span<const std::size_t> asked,
+                       std::vector<float>& out) {
+  asked_.assign(asked.begin(), asked.end());
+  actions_.clear();
+  for (const std::size_t at : asked_) {
+    Action action{groups[at], -1};
+    double least = 0;
+    for (int device = 0; device < environment_.num_devices(); ++device) {
+      if (!state.MayRun(action.group, device)) continue;
+      const double bound = state.EarliestFinish(action.group, device) + state.BoundSeconds(action.group, device);
+      if (action.device >= 0 && (bound > least || (bound == least && state.DeviceFree(device) <=
+                                                                         state.DeviceFree(action.device))))
+        continue;
+      least = bound;
+      action.device = device;
+    }
+    actions_.push_back(action);
+  }
+  LookInto(state);
+  Write(groups.size(), out);
+}
+
+void Outlook::OfDevices(const State& state, std::int32_t group, std::span<const std::int32_t> devices,
+                        std::vector<float>& out) {
+  asked_.resize(devices.size());
+  std::iota(asked_.begin(), asked_.end(), std::size_t{0});
+  actions_.clear();
+  for (const std::int32_t device : devices) actions_.push_back({group, device});
+  LookInto(state);
+  Write(devices.size(), out);
+}
+
+}  // namespace millrace

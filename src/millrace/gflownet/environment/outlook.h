@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "millrace/gflownet/environment/observation.h"
+#include "millrace/gflownet/environment/state.h"
+#include "millrace/vector/lanes.h"
+
+// What a choice leads to in the next steps: list scheduling goes on from it for kHorizon groups, each by upward rank to
+// where it finishes first, and the time that devices have lost by then is compared. No feature of the choice itself
+// shows which devices will wait. Eight choices are looked into side by side.
+//
+// Time lost: sum over devices of speed x (time when it is free) - the mean seconds of all groups placed on the way. A
+// device's speed is the mean seconds of the groups that it can run / the seconds that they take there. Where the horizon
+// reaches the end of the plan, every device counts as busy until then. float32, from when the first device is free.
+//
+// Source: rollouts of a base heuristic (Bertsekas, Tsitsiklis and Wu, "Rollout Algorithms for Combinatorial
+// Optimization", 1997), here cut off and shown to a learned policy.
+namespace millrace {
+
+// One serves one thread; the environment must outlive it. Under the contended proxy transfers that are not booked yet
+// wait for nobody. The choices of a step take O((1 + devices / 8) x kHorizon x (devices + readers on the way)).
+class Outlook {
+ public:
+  static constexpr int kHorizon = 32;
+  static constexpr int kMostGroups = 8;
+
+  explicit Outlook(const Environment& environment);
+
+  // Fills kOutlookNumbers for each of these choices of a group. `asked` are the indices of those to look into, at most
+  // kMostGroups; each goes to its device of least EFT + State::BoundSeconds.
+  void OfGroups(const State& state, std::span<const std::int32_t> groups, std::span<const std::size_t> asked,
+                std::vector<float>& out);
+
+  // The same for each of these devices of a ready group.
+  void OfDevices(const State& state, std::int32_t group, std::span<const std::int32_t> devices,
+                 std::vector<float>& out);
+
+ private:
+  static constexpr std::size_t kAtOnce = 8;
+  static constexpr std::size_t kSlots = kHorizon + 1;  // one more, for a choice that is among them
+
+  struct Reader {
+    std::int32_t at = 0;  // rank, or slot
+    float bytes = 0;
+  };
+  struct Prospect {
+    double lost = 0;
+    double latest = 0;
+  };
+
+  template <int Width>
+  static void GoOn(Outlook& outlook);
+
+  void Gather(const State& state);
+  void LookInto(const State& state);
+  void Begin(const State& state, std::size_t lane, Action action);
+  void Write(std::size_t choices, std::vector<float>& out) const;
+
+  const Environment& environment_;
+  std::size_t devices_;
+  bool shared_units_ = false;  // does a unit belong to several devices, or a device to several units?
+  std::vector<std::int32_t> by_rank_;
+  std::vector<double> speeds_;                // by device
+  std::vector<float> latency_, per_byte_;     // by from * devices + to
+  std::vector<std::int32_t> reader_offsets_;  // by rank
+  std::vector<Reader> readers_;               // by rank, the first by rank first
+
+  // The next groups of the state by rank.
+  std::size_t slots_ = 0;
+  bool finished_ = false;                            // no other is left
+  double first_free_ = 0, work_ = 0;                 // of all slots
+  std::array<std::int32_t, kSlots> group_{};         // by slot
+  std::vector<std::int32_t> slot_of_;                // by rank; -1
+  std::vector<float> arrived_, seconds_, bound_;     // by slot * devices + device; seconds are infinite where it must not run
+  std::array<std::int32_t, kSlots> colocation_{};    // by slot: the first slot of its open colocation; -1
+  bool colocated_ = false;                           // is there any?
+  std::array<std::int32_t, kSlots + 1> offsets_{};   // by slot
+  std::vector<Reader> inner_readers_;
+
+  // Of the choices side by side, the lane last.
+  std::array<std::uint8_t, kSlots> skipped_{};  // by slot: a bit for each lane that does not place it
+  LaneArray arrivals_, free_, unit_free_;       // by slot and device, by device, by unit
+  std::array<std::int32_t, kSlots * kAtOnce> settled_{};  // by slot that a colocation starts at: its device; -1
+  std::array<double, kAtOnce> placed_work_{};
+
+  std::vector<std::size_t> asked_;  // of all choices
+  std::vector<Action> actions_;     // by asked
+  std::vector<Prospect> prospects_;
+};
+
+}  // namespace millrace
