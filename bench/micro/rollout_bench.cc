@@ -11,7 +11,7 @@
 
 // Plans a second of stepwise sampling on one core, and where the time goes: `Sample` is all of it, `Observe` leaves the
 // network out (every step is still described to a policy), `Append` builds the same plans without describing anything.
-// `Complete` is what list scheduling makes of a first choice.
+// `SampleLookingAhead` is `Sample` with an outlook of every choice, `Complete` what list scheduling makes of a first one.
 namespace millrace {
 namespace {
 
@@ -26,31 +26,49 @@ struct RolloutCase {
     costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
     environment = std::make_unique<Environment>(costed);
     Random random(1);
-    network = MakeMessagePassingPolicy(InitialMessagePassingWeights(random))->Prepare(*environment, 0.01);
+    Weights weights = InitialMessagePassingWeights(random);
+    network = MakeMessagePassingPolicy(weights)->Prepare(*environment, 0.01);
+    LookAhead(weights);
+    looking_ahead = MakeMessagePassingPolicy(weights)->Prepare(*environment, 0.01);
   }
 
   ComputationGraph graph;
   Machine machine;
   CostedGraph costed;
   std::unique_ptr<Environment> environment;
-  std::unique_ptr<PreparedPolicy> network;
+  std::unique_ptr<PreparedPolicy> network, looking_ahead;
 };
 
 void CountPlans(benchmark::State& state) {
   state.counters["plans"] = benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-void Sample(benchmark::State& state) {
-  const RolloutCase problem(state.range(0), static_cast<int>(state.range(1)));
+void SampleFrom(const RolloutCase& problem, const PreparedPolicy& network, benchmark::State& state) {
   SamplerOptions options;
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        SampleTrajectories(*problem.environment, *problem.network, 1, options, Random(1), nullptr).front().makespan);
+        SampleTrajectories(*problem.environment, network, 1, options, Random(1), nullptr).front().makespan);
     ++options.first;
   }
   CountPlans(state);
 }
+
+void Sample(benchmark::State& state) {
+  const RolloutCase problem(state.range(0), static_cast<int>(state.range(1)));
+  SampleFrom(problem, *problem.network, state);
+}
 BENCHMARK(Sample)->Args({60, 4})->Args({1000, 4})->Args({1000, 8})->Args({10000, 8})->Unit(benchmark::kMillisecond);
+
+void SampleLookingAhead(benchmark::State& state) {
+  const RolloutCase problem(state.range(0), static_cast<int>(state.range(1)));
+  SampleFrom(problem, *problem.looking_ahead, state);
+}
+BENCHMARK(SampleLookingAhead)
+    ->Args({60, 4})
+    ->Args({1000, 4})
+    ->Args({1000, 8})
+    ->Args({10000, 8})
+    ->Unit(benchmark::kMillisecond);
 
 void Observe(benchmark::State& state) {
   const RolloutCase problem(state.range(0), static_cast<int>(state.range(1)));

@@ -74,7 +74,8 @@ class Comparison {
   void Devices(const State& state, std::int32_t group) {
     Observation observation;
     ObserveDevices(state, group, observation);
-    outlook_.OfDevices(state, group, observation.choices, observation.outlook);
+    outlook_.From(state);
+    outlook_.OfDevices(group, observation.choices, observation.outlook);
     std::vector<Action> actions;
     for (const std::int32_t device : observation.choices) actions.push_back({group, device});
     Expect(state, actions, observation.outlook);
@@ -86,7 +87,8 @@ class Comparison {
     const std::size_t looked = std::min<std::size_t>(observation.size(), Outlook::kMostGroups);
     std::vector<std::size_t> asked(looked);
     std::iota(asked.begin(), asked.end(), std::size_t{0});
-    outlook_.OfGroups(state, observation.choices, asked, observation.outlook);
+    outlook_.From(state);
+    outlook_.OfGroups(observation.choices, asked, observation.outlook);
     std::vector<Action> actions;
     for (const std::size_t at : asked) {
       Observation devices;
@@ -190,7 +192,8 @@ TEST(Outlook, SaysTheWorstOfThoseItLookedIntoWhereItDidNotLook) {
   ASSERT_GE(observation.size(), 2u);
   Outlook outlook(problem.environment);
   const std::vector<std::size_t> asked = {1};
-  outlook.OfGroups(state, observation.choices, asked, observation.outlook);
+  outlook.From(state);
+  outlook.OfGroups(observation.choices, asked, observation.outlook);
   ASSERT_EQ(observation.outlook.size(), observation.size() * kOutlookNumbers);
   for (std::size_t i = 0; i < observation.size(); ++i) {
     const auto numbers = RowAt<OutlookNumber>(observation.outlook, i);
@@ -205,13 +208,15 @@ TEST(Observer, LooksAheadOnlyIfItIsToldTo) {
   Observer without(problem.environment, false), with(problem.environment, true);
   WalkByChance(problem.environment, random, [&](const State& state, Action action) {
     Observation plain, seen;
-    without.Groups(state, plain);
-    with.Groups(state, seen);
+    without.See(state);
+    with.See(state);
+    without.Groups(plain);
+    with.Groups(seen);
     EXPECT_TRUE(plain.outlook.empty());
     EXPECT_EQ(seen.outlook.size(), seen.size() * kOutlookNumbers);
     EXPECT_EQ(seen.features, plain.features);
-    without.Devices(state, action.group, plain);
-    with.Devices(state, action.group, seen);
+    without.Devices(action.group, plain);
+    with.Devices(action.group, seen);
     EXPECT_TRUE(plain.outlook.empty());
     EXPECT_EQ(seen.outlook.size(), seen.size() * kOutlookNumbers);
     EXPECT_EQ(seen.priors, plain.priors);
@@ -224,7 +229,8 @@ TEST(Observer, ShowsASingleChoiceWithoutOutlook) {
   Observer observer(problem.environment, true);
   WalkByChance(problem.environment, random, [&](const State& state, Action) {
     Observation seen;
-    observer.Groups(state, seen);
+    observer.See(state);
+    observer.Groups(seen);
     if (seen.size() > 1) return;
     for (const float number : seen.outlook) EXPECT_EQ(number, 0);
   });

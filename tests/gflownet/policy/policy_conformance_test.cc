@@ -185,8 +185,9 @@ TEST_P(PolicyConformance, DoesNotCareHowOpsAreNumbered) {
         state_other.Append({renamed[op], state.assignment().placement[op]});
       }
       Observation groups_other, devices_other;
-      observer_other.Groups(state_other, groups_other);
-      observer_other.Devices(state_other, renamed[static_cast<std::size_t>(group)], devices_other);
+      observer_other.See(state_other);
+      observer_other.Groups(groups_other);
+      observer_other.Devices(renamed[static_cast<std::size_t>(group)], devices_other);
       const Logits logits = GroupLogits(*prepared, state, groups);
       const Logits logits_other = GroupLogits(*prepared_other, state_other, groups_other);
       ASSERT_EQ(groups.size(), groups_other.size());
@@ -222,7 +223,8 @@ TEST_P(PolicyConformance, DoesNotCareHowEqualDevicesAreNumbered) {
         state_other.Append({op, (state.assignment().placement[static_cast<std::size_t>(op)] + 1) % 3});
       }
       Observation devices_other;
-      observer_other.Devices(state_other, group, devices_other);
+      observer_other.See(state_other);
+      observer_other.Devices(group, devices_other);
       const Logits logits = GroupLogits(*prepared, state, groups);
       const Logits logits_other = GroupLogits(*prepared_other, state_other, groups);
       for (std::size_t k = 0; k < groups.size(); ++k) ExpectNear(logits_other[k], logits[k]);

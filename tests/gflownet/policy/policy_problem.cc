@@ -26,9 +26,10 @@ std::vector<Action> Walk(const Environment& environment, Random& random, const V
   Observation groups, devices;
   std::vector<Action> actions;
   while (!state.done()) {
-    observer.Groups(state, groups);
+    observer.See(state);
+    observer.Groups(groups);
     const std::int32_t group = groups.choices[random.Below(groups.size())];
-    observer.Devices(state, group, devices);
+    observer.Devices(group, devices);
     visit(state, groups, group, devices);
     actions.push_back({group, devices.choices[random.Below(devices.size())]});
     state.Append(actions.back());

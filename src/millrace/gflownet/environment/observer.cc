@@ -11,8 +11,13 @@ Observer::Observer(const Environment& environment, bool looks_ahead) {
   if (looks_ahead) outlook_.emplace(environment);
 }
 
-void Observer::Groups(const State& state, Observation& observation) {
-  ObserveGroups(state, observation);
+void Observer::See(const State& state) {
+  state_ = &state;
+  if (outlook_) outlook_->From(state);
+}
+
+void Observer::Groups(Observation& observation) {
+  ObserveGroups(*state_, observation);
   if (!outlook_ || observation.size() < 2) {
     observation.outlook.assign(outlook_ ? observation.size() * kOutlookNumbers : 0, 0.0f);
     return;
@@ -30,16 +35,16 @@ void Observer::Groups(const State& state, Observation& observation) {
       asked_.begin(), asked_.begin() + static_cast<std::ptrdiff_t>(most), asked_.end(),
       [&score](std::size_t a, std::size_t b) { return std::pair(-score(a), a) < std::pair(-score(b), b); });
   asked_.resize(most);
-  outlook_->OfGroups(state, observation.choices, asked_, observation.outlook);
+  outlook_->OfGroups(observation.choices, asked_, observation.outlook);
 }
 
-void Observer::Devices(const State& state, std::int32_t group, Observation& observation) {
-  ObserveDevices(state, group, observation);
+void Observer::Devices(std::int32_t group, Observation& observation) {
+  ObserveDevices(*state_, group, observation);
   if (!outlook_ || observation.size() < 2) {
     observation.outlook.assign(outlook_ ? observation.size() * kOutlookNumbers : 0, 0.0f);
     return;
   }
-  outlook_->OfDevices(state, group, observation.choices, observation.outlook);
+  outlook_->OfDevices(group, observation.choices, observation.outlook);
 }
 
 }  // namespace millrace

@@ -17,14 +17,18 @@ class Observer {
   // With an outlook (outlook.h) or without. The environment must outlive the observer.
   Observer(const Environment& environment, bool looks_ahead);
 
+  // The state that is shown until the next call. It must not change meanwhile.
+  void See(const State& state);
+
   // ObserveGroups, and what those Outlook::kMostGroups lead to that could start first; of equals those of the highest
   // upward rank. A single choice is not looked into.
-  void Groups(const State& state, Observation& observation);
+  void Groups(Observation& observation);
 
   // ObserveDevices, and what each device leads to.
-  void Devices(const State& state, std::int32_t group, Observation& observation);
+  void Devices(std::int32_t group, Observation& observation);
 
  private:
+  const State* state_ = nullptr;
   std::optional<Outlook> outlook_;
   std::vector<std::size_t> asked_;
 };

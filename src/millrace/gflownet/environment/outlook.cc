@@ -42,6 +42,15 @@ Outlook::Outlook(const Environment& environment)
     std::sort(readers_.begin() + first, readers_.end(), [](const Reader& a, const Reader& b) { return a.at < b.at; });
     reader_offsets_.push_back(static_cast<std::int32_t>(readers_.size()));
   }
+  const auto equal = [&](const std::vector<double>& of_pairs) {
+    for (int from = 0; from < costed.num_devices; ++from) {
+      for (int to = 0; to < costed.num_devices; ++to) {
+        if (of_pairs[topology.Pair(from, to)] != (from == to ? 0 : of_pairs[1])) return false;
+      }
+    }
+    return true;
+  };
+  equal_links_ = devices_ > 1 && equal(topology.latency) && equal(topology.seconds_per_byte);
   latency_.assign(topology.latency.begin(), topology.latency.end());
   per_byte_.assign(topology.seconds_per_byte.begin(), topology.seconds_per_byte.end());
   shared_units_ = topology.num_units != topology.num_devices;
@@ -95,19 +104,24 @@ MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
         best = better ? Lanes{} + static_cast<float>(d) : best;
         free_of_best = better ? free : free_of_best;
       }
-      std::size_t on[Width];
-      for (std::size_t l = 0; l < Width; ++l) {
-        if ((o.skipped_[slot] >> (lane + l) & 1) != 0) {
+      if (o.skipped_[slot] != 0) {
+        for (std::size_t l = 0; l < Width; ++l) {
+          if ((o.skipped_[slot] >> (lane + l) & 1) == 0) continue;
           best[l] = -1;
           finish[l] = -kForbidden;
         }
-        on[l] = static_cast<std::size_t>(std::max(best[l], 0.0f));
-        if (colocation >= 0 && best[l] >= 0)
-          o.settled_[static_cast<std::size_t>(colocation) * kAtOnce + lane + l] = static_cast<std::int32_t>(on[l]);
+      }
+      alignas(sizeof(Lanes)) float on[Width];
+      VectorAt<Width>(on) = best;
+      if (colocation >= 0) {
+        for (std::size_t l = 0; l < Width; ++l) {
+          if (on[l] >= 0)
+            o.settled_[static_cast<std::size_t>(colocation) * kAtOnce + lane + l] = static_cast<std::int32_t>(on[l]);
+        }
       }
       if (o.shared_units_) {
         for (std::size_t l = 0; l < Width; ++l) {
-          if (best[l] < 0) continue;
+          if (on[l] < 0) continue;
           for (const std::int32_t unit : topology.UnitsAt(static_cast<int>(on[l])))
             o.unit_free_.data()[static_cast<std::size_t>(unit) * kAtOnce + lane + l] = finish[l];
         }
@@ -129,11 +143,22 @@ MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
       const auto first = static_cast<std::size_t>(o.offsets_[slot]);
       const auto last = static_cast<std::size_t>(o.offsets_[slot + 1]);
       if (first == last) continue;
+      std::size_t rows[Width];
+      for (std::size_t l = 0; l < Width; ++l) rows[l] = static_cast<std::size_t>(std::max(on[l], 0.0f)) * devices;
       for (std::size_t d = 0; d < devices; ++d) {
         Lanes latency, per_byte;
-        for (std::size_t l = 0; l < Width; ++l) {
-          latency[l] = o.latency_[on[l] * devices + d];
-          per_byte[l] = o.per_byte_[on[l] * devices + d];
+        if (o.equal_links_) {
+          const auto here = best == Lanes{} + static_cast<float>(d);
+          latency = here ? Lanes{} : Lanes{} + o.latency_[1];
+          per_byte = here ? Lanes{} : Lanes{} + o.per_byte_[1];
+        } else {
+          alignas(sizeof(Lanes)) float latencies[Width], each[Width];
+          for (std::size_t l = 0; l < Width; ++l) {
+            latencies[l] = o.latency_[rows[l] + d];
+            each[l] = o.per_byte_[rows[l] + d];
+          }
+          latency = VectorAt<Width>(latencies);
+          per_byte = VectorAt<Width>(each);
         }
         latency += finish;
         for (std::size_t r = first; r < last; ++r) {
@@ -149,7 +174,10 @@ MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
 }
 
 // The next groups by rank, and what of their edges is between them.
-void Outlook::Gather(const State& state) {
+void Outlook::Gather() {
+  for (std::size_t slot = 0; slot < slots_; ++slot)
+    slot_of_[static_cast<std::size_t>(environment_.rank_positions()[static_cast<std::size_t>(group_[slot])])] = -1;
+  const State& state = *state_;
   const CostedGraph& costed = environment_.costed();
   const std::span<const std::int32_t> ranks = environment_.rank_positions();
   first_free_ = state.DeviceFree(0);
@@ -202,7 +230,8 @@ void Outlook::Gather(const State& state) {
 }
 
 // Places the choice itself.
-void Outlook::Begin(const State& state, std::size_t lane, Action action) {
+void Outlook::Begin(std::size_t lane, Action action) {
+  const State& state = *state_;
   const CostedGraph& costed = environment_.costed();
   const Topology& topology = costed.topology;
   const auto on = static_cast<std::size_t>(action.device);
@@ -254,9 +283,11 @@ void Outlook::Begin(const State& state, std::size_t lane, Action action) {
 }
 
 // Fills prospects_ for actions_.
-void Outlook::LookInto(const State& state) {
+void Outlook::LookInto() {
   static const auto go_on = BestBodyOf<&GoOn<kLanesOfBaseline>, &GoOn<kLanesOfAvx2>, &GoOn<kLanesOfAvx2>>();
-  Gather(state);
+  if (!gathered_) Gather();
+  gathered_ = true;
+  const State& state = *state_;
   prospects_.resize(actions_.size());
   for (std::size_t first = 0; first < actions_.size(); first += kAtOnce) {
     const std::size_t lanes = std::min(kAtOnce, actions_.size() - first);
@@ -272,7 +303,7 @@ void Outlook::LookInto(const State& state) {
     }
     std::fill(skipped_.begin(), skipped_.end(), std::uint8_t{0});
     if (colocated_) std::fill(settled_.begin(), settled_.end(), -1);
-    for (std::size_t lane = 0; lane < lanes; ++lane) Begin(state, lane, actions_[first + lane]);
+    for (std::size_t lane = 0; lane < lanes; ++lane) Begin(lane, actions_[first + lane]);
     go_on(*this);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       double weighted = 0;
@@ -287,8 +318,11 @@ void Outlook::LookInto(const State& state) {
       prospects_[first + lane] = {(finished_ ? speeds * latest : weighted) - placed_work_[lane], latest};
     }
   }
-  for (std::size_t slot = 0; slot < slots_; ++slot)
-    slot_of_[static_cast<std::size_t>(environment_.rank_positions()[static_cast<std::size_t>(group_[slot])])] = -1;
+}
+
+void Outlook::From(const State& state) {
+  state_ = &state;
+  gathered_ = false;
 }
 
 void Outlook::Write(std::size_t choices, std::vector<float>& out) const {
@@ -318,8 +352,9 @@ void Outlook::Write(std::size_t choices, std::vector<float>& out) const {
   for (std::size_t i = 0; i < asked_.size(); ++i) write(asked_[i], prospects_[i], true);
 }
 
-void Outlook::OfGroups(const State& state, std::span<const std::int32_t> groups, std::span<const std::size_t> asked,
+void Outlook::OfGroups(std::span<const std::int32_t> groups, std::span<const std::size_t> asked,
                        std::vector<float>& out) {
+  const State& state = *state_;
   asked_.assign(asked.begin(), asked.end());
   actions_.clear();
   for (const std::size_t at : asked_) {
@@ -336,17 +371,16 @@ void Outlook::OfGroups(const State& state, std::span<const std::int32_t> groups,
     }
     actions_.push_back(action);
   }
-  LookInto(state);
+  LookInto();
   Write(groups.size(), out);
 }
 
-void Outlook::OfDevices(const State& state, std::int32_t group, std::span<const std::int32_t> devices,
-                        std::vector<float>& out) {
+void Outlook::OfDevices(std::int32_t group, std::span<const std::int32_t> devices, std::vector<float>& out) {
   asked_.resize(devices.size());
   std::iota(asked_.begin(), asked_.end(), std::size_t{0});
   actions_.clear();
   for (const std::int32_t device : devices) actions_.push_back({group, device});
-  LookInto(state);
+  LookInto();
   Write(devices.size(), out);
 }
 

@@ -32,14 +32,15 @@ class Outlook {
 
   explicit Outlook(const Environment& environment);
 
+  // The state that is looked ahead from until the next call. It must not change meanwhile.
+  void From(const State& state);
+
   // Fills kOutlookNumbers for each of these choices of a group. `asked` are the indices of those to look into, at most
   // kMostGroups; each goes to its device of least EFT + State::BoundSeconds.
-  void OfGroups(const State& state, std::span<const std::int32_t> groups, std::span<const std::size_t> asked,
-                std::vector<float>& out);
+  void OfGroups(std::span<const std::int32_t> groups, std::span<const std::size_t> asked, std::vector<float>& out);
 
   // The same for each of these devices of a ready group.
-  void OfDevices(const State& state, std::int32_t group, std::span<const std::int32_t> devices,
-                 std::vector<float>& out);
+  void OfDevices(std::int32_t group, std::span<const std::int32_t> devices, std::vector<float>& out);
 
  private:
   static constexpr std::size_t kAtOnce = 8;
@@ -57,9 +58,9 @@ class Outlook {
   template <int Width>
   static void GoOn(Outlook& outlook);
 
-  void Gather(const State& state);
-  void LookInto(const State& state);
-  void Begin(const State& state, std::size_t lane, Action action);
+  void Gather();
+  void LookInto();
+  void Begin(std::size_t lane, Action action);
   void Write(std::size_t choices, std::vector<float>& out) const;
 
   const Environment& environment_;
@@ -68,10 +69,13 @@ class Outlook {
   std::vector<std::int32_t> by_rank_;
   std::vector<double> speeds_;                // by device
   std::vector<float> latency_, per_byte_;     // by from * devices + to
+  bool equal_links_ = false;                  // are all but those to itself the same?
   std::vector<std::int32_t> reader_offsets_;  // by rank
   std::vector<Reader> readers_;               // by rank, the first by rank first
 
-  // The next groups of the state by rank.
+  // The next groups of the state by rank, once they are asked for.
+  const State* state_ = nullptr;
+  bool gathered_ = false;
   std::size_t slots_ = 0;
   bool finished_ = false;                            // no other is left
   double first_free_ = 0, work_ = 0;                 // of all slots

@@ -117,7 +117,8 @@ class Beam {
   // The likeliest choices.
   void Look(const State& state) {
     choices_.clear();
-    observer_.Groups(state, groups_);
+    observer_.See(state);
+    observer_.Groups(groups_);
     group_logits_.resize(groups_.size());
     policy_.ScoreGroups(state, groups_, group_logits_);
     LogSoftmax(group_logits_);
@@ -131,7 +132,7 @@ class Beam {
     for (std::size_t k = 0; k < looked_at; ++k) {
       const std::size_t which = by_likelihood_[k];
       const std::int32_t group = groups_.choices[which];
-      observer_.Devices(state, group, devices_);
+      observer_.Devices(group, devices_);
       device_logits_.resize(devices_.size());
       policy_.ScoreDevices(state, group, devices_, device_logits_);
       LogSoftmax(device_logits_);

@@ -51,13 +51,14 @@ void Arrive(const Visited& from, Action action, double probability, Layer& next)
 
 void Leave(const Visited& from, Observer& observer, PreparedPolicy& policy, Layer& next) {
   Observation groups, devices;
-  observer.Groups(from.state, groups);
+  observer.See(from.state);
+  observer.Groups(groups);
   std::vector<float> logits(groups.size());
   policy.ScoreGroups(from.state, groups, logits);
   const std::vector<double> of_group = Probabilities(logits);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::int32_t group = groups.choices[i];
-    observer.Devices(from.state, group, devices);
+    observer.Devices(group, devices);
     logits.resize(devices.size());
     policy.ScoreDevices(from.state, group, devices, logits);
     const std::vector<double> of_device = Probabilities(logits);

@@ -25,9 +25,10 @@ class RememberedPolicy final : public PreparedPolicy {
     if (first) {
       scores.groups.resize(observation.size());
       policy_->ScoreGroups(state, observation, scores.groups);
+      if (!observer_) observer_.emplace(state.environment(), LooksAhead());
+      observer_->See(state);
       for (const std::int32_t group : observation.choices) {
-        if (!observer_) observer_.emplace(state.environment(), LooksAhead());
-        observer_->Devices(state, group, devices_);
+        observer_->Devices(group, devices_);
         std::vector<float>& of_group = scores.devices[group];
         of_group.resize(devices_.size());
         policy_->ScoreDevices(state, group, devices_, of_group);

@@ -62,7 +62,8 @@ class Walker {
   void Step(int index, Random& recording, StepBatch* batch, ChooseGroup& choose_group, ChooseDevice& choose_device,
             Trajectory& trajectory) {
     const bool recorded = batch != nullptr && (recorded_share_ >= 1 || recording.Uniform() < recorded_share_);
-    observer_.Groups(state_, observation_);
+    observer_.See(state_);
+    observer_.Groups(observation_);
     logits_.resize(observation_.size());
     policy_->ScoreGroups(state_, observation_, logits_);
     LogSoftmax(logits_);
@@ -70,7 +71,7 @@ class Walker {
     const std::int32_t group = Take(taken, index, -1, recorded ? &batch->groups : nullptr, trajectory);
 
     const std::int32_t settled = group >= 0 ? group : choose_group.Forced();
-    observer_.Devices(state_, settled, observation_);
+    observer_.Devices(settled, observation_);
     logits_.resize(observation_.size());
     policy_->ScoreDevices(state_, settled, observation_, logits_);
     LogSoftmax(logits_);
