@@ -51,7 +51,9 @@ const PlannerFiles& SomeWeights() {
                       .go_weights = folder.Path("go.safetensors"),
                       .go_moves_weights = folder.Path("go-moves.safetensors")};
     Random random(3);
-    WriteWeights(made.gflownet_weights, testing::Shaken(InitialMessagePassingWeights(random), random, 0.1));
+    Weights gflownet = InitialMessagePassingWeights(random);
+    LookAhead(gflownet);
+    WriteWeights(made.gflownet_weights, testing::Shaken(gflownet, random, 0.1));
     WriteWeights(made.go_weights, testing::Shaken(InitialGoWeights(random), random, 0.1));
     WriteWeights(made.go_moves_weights, testing::Shaken(InitialGoMoveWeights(random), random, 0.1));
     return made;
@@ -382,7 +384,9 @@ TEST(Planners, OffersOfUntrainedOnesDifferFromTrainedOnesByTheirWeightsAlone) {
                            .go_moves_weights = folder.Path("go-moves.safetensors")};
   Random gflownet(0), go(0), moves(0);
   WriteWeights(begin.go_moves_weights, InitialGoMoveWeights(moves));
-  WriteWeights(begin.gflownet_weights, InitialMessagePassingWeights(gflownet));
+  Weights start = InitialMessagePassingWeights(gflownet);
+  LookAhead(start);
+  WriteWeights(begin.gflownet_weights, start);
   WriteWeights(begin.go_weights, InitialGoWeights(go));
   const PlannerRegistry from_begin = MakePlannerRegistry(begin);
   int untrained = 0;

@@ -201,7 +201,9 @@ std::string GFlowNetWeightsFile(const std::string& named) {
 
 std::shared_ptr<const Policy> UntrainedGFlowNetPolicy() {
   Random random(0);
-  return MakeMessagePassingPolicy(InitialMessagePassingWeights(random));
+  Weights weights = InitialMessagePassingWeights(random);
+  LookAhead(weights);
+  return MakeMessagePassingPolicy(weights);
 }
 
 void AddGFlowNetPlanners(PlannerRegistry& registry, const std::string& weights, int threads) {

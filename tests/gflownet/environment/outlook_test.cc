@@ -44,7 +44,7 @@ SlowProspect SlowLook(const State& begun, Action action) {
   const auto work = [&environment](int group) { return environment.mean_seconds()[static_cast<std::size_t>(group)]; };
   double placed = work(action.group);
   state.Append(action);
-  for (int step = 0; step < Outlook::kHorizon && !state.done(); ++step) {
+  for (int step = 0; step < Outlook::Horizon(environment.num_devices()) && !state.done(); ++step) {
     const std::int32_t group = state.ready().front();
     int best = -1;
     double least = kFarAway;
@@ -113,7 +113,7 @@ class Comparison {
       latest = std::min(latest, prospect.latest);
     }
     const double scale = environment_.scale();
-    const bool finished = environment_.num_groups() - state.steps() <= Outlook::kHorizon + 1;
+    const bool finished = environment_.num_groups() - state.steps() <= Outlook::Horizon(environment_.num_devices()) + 1;
     for (std::size_t i = 0; i < actions.size(); ++i) {
       const auto numbers = RowAt<OutlookNumber>(outlook, i);
       const double lost = (slow[i].lost - least) / scale, late = (slow[i].latest - latest) / scale;
@@ -160,7 +160,8 @@ TEST(Outlook, StopsAtItsHorizonOnLongerGraphs) {
     const EnvironmentProblem problem(random, {.most_ops = 120, .tidy = true}, false);
     Comparison comparison(problem.environment);
     WalkByChance(problem.environment, random, [&](const State& state, Action action) {
-      if (problem.environment.num_groups() - state.steps() <= Outlook::kHorizon + 1) return;
+      if (problem.environment.num_groups() - state.steps() <= Outlook::Horizon(problem.environment.num_devices()) + 1)
+        return;
       comparison.Devices(state, action.group);
       comparison.Groups(state);
       ++beyond;

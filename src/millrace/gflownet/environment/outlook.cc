@@ -14,21 +14,27 @@ constexpr float kForbidden = std::numeric_limits<float>::infinity();
 constexpr double kMostAbove = 1e4;  // in units of Environment::scale; what is no number counts as that
 
 // Groups whose ranks are further on are not looked for where a plan was built out of their order.
-constexpr std::size_t kMostRanks = 8 * Outlook::kHorizon;
+constexpr std::size_t kMostRanks = 256;
 
 }  // namespace
 
 Outlook::Outlook(const Environment& environment)
     : environment_(environment),
       devices_(static_cast<std::size_t>(environment.num_devices())),
+      most_slots_(static_cast<std::size_t>(Horizon(environment.num_devices())) + 1),
       by_rank_(static_cast<std::size_t>(environment.num_groups())),
+      group_(most_slots_),
       slot_of_(by_rank_.size(), -1),
-      arrived_(kSlots * devices_),
-      seconds_(kSlots * devices_),
-      bound_(kSlots * devices_),
-      arrivals_(kSlots * devices_ * kAtOnce),
+      arrived_(most_slots_ * devices_),
+      seconds_(most_slots_ * devices_),
+      bound_(most_slots_ * devices_),
+      colocation_(most_slots_),
+      offsets_(most_slots_ + 1),
+      skipped_(most_slots_),
+      arrivals_(most_slots_ * devices_ * kAtOnce),
       free_(devices_ * kAtOnce),
-      unit_free_(static_cast<std::size_t>(environment.costed().topology.num_units) * kAtOnce) {
+      unit_free_(static_cast<std::size_t>(environment.costed().topology.num_units) * kAtOnce),
+      settled_(most_slots_ * kAtOnce) {
   const CostedGraph& costed = environment.costed();
   const Topology& topology = costed.topology;
   for (int group = 0; group < costed.num_groups; ++group)
@@ -189,7 +195,7 @@ void Outlook::Gather() {
   slots_ = 0;
   work_ = 0;
   colocated_ = false;
-  for (std::size_t rank = begin; rank < end && slots_ < kSlots; ++rank) {
+  for (std::size_t rank = begin; rank < end && slots_ < most_slots_; ++rank) {
     const std::int32_t group = by_rank_[rank];
     if (state.placed(group)) continue;
     work_ += environment_.mean_seconds()[static_cast<std::size_t>(group)];
@@ -244,9 +250,9 @@ void Outlook::Begin(std::size_t lane, Action action) {
     skipped_[static_cast<std::size_t>(slot)] |= bit;
   } else {
     placed_work_[lane] += environment_.mean_seconds()[static_cast<std::size_t>(action.group)];
-    if (slots_ == kSlots) {
-      skipped_[kSlots - 1] |= bit;
-      placed_work_[lane] -= environment_.mean_seconds()[static_cast<std::size_t>(group_[kSlots - 1])];
+    if (slots_ == most_slots_) {
+      skipped_[most_slots_ - 1] |= bit;
+      placed_work_[lane] -= environment_.mean_seconds()[static_cast<std::size_t>(group_[most_slots_ - 1])];
     }
   }
   const auto finish = static_cast<float>(state.EarliestFinish(action.group, action.device) - first_free_);

@@ -11,7 +11,7 @@
 #include "millrace/gflownet/environment/state.h"
 #include "millrace/vector/lanes.h"
 
-// What a choice leads to in the next steps: list scheduling goes on from it for kHorizon groups, each by upward rank to
+// What a choice leads to in the next steps: list scheduling goes on from it for Horizon() groups, each by upward rank to
 // where it finishes first, and the time that devices have lost by then is compared. No feature of the choice itself
 // shows which devices will wait. Eight choices are looked into side by side.
 //
@@ -24,10 +24,11 @@
 namespace millrace {
 
 // One serves one thread; the environment must outlive it. Under the contended proxy transfers that are not booked yet
-// wait for nobody. The choices of a step take O((1 + devices / 8) x kHorizon x (devices + readers on the way)).
+// wait for nobody. The choices of a step take O((1 + devices / 8) x Horizon() x (devices + readers on the way)).
 class Outlook {
  public:
-  static constexpr int kHorizon = 32;
+  // Some groups for every device: the more there are, the later a choice is felt.
+  static constexpr int Horizon(int devices) { return 16 + 4 * devices; }
   static constexpr int kMostGroups = 8;
 
   explicit Outlook(const Environment& environment);
@@ -44,7 +45,6 @@ class Outlook {
 
  private:
   static constexpr std::size_t kAtOnce = 8;
-  static constexpr std::size_t kSlots = kHorizon + 1;  // one more, for a choice that is among them
 
   struct Reader {
     std::int32_t at = 0;  // rank, or slot
@@ -65,6 +65,7 @@ class Outlook {
 
   const Environment& environment_;
   std::size_t devices_;
+  std::size_t most_slots_;     // one more than the horizon, for a choice that is among them
   bool shared_units_ = false;  // does a unit belong to several devices, or a device to several units?
   std::vector<std::int32_t> by_rank_;
   std::vector<double> speeds_;                // by device
@@ -79,18 +80,18 @@ class Outlook {
   std::size_t slots_ = 0;
   bool finished_ = false;                            // no other is left
   double first_free_ = 0, work_ = 0;                 // of all slots
-  std::array<std::int32_t, kSlots> group_{};         // by slot
+  std::vector<std::int32_t> group_;                  // by slot
   std::vector<std::int32_t> slot_of_;                // by rank; -1
   std::vector<float> arrived_, seconds_, bound_;     // by slot * devices + device; seconds are infinite where it must not run
-  std::array<std::int32_t, kSlots> colocation_{};    // by slot: the first slot of its open colocation; -1
+  std::vector<std::int32_t> colocation_;             // by slot: the first slot of its open colocation; -1
   bool colocated_ = false;                           // is there any?
-  std::array<std::int32_t, kSlots + 1> offsets_{};   // by slot
+  std::vector<std::int32_t> offsets_;                // by slot
   std::vector<Reader> inner_readers_;
 
   // Of the choices side by side, the lane last.
-  std::array<std::uint8_t, kSlots> skipped_{};  // by slot: a bit for each lane that does not place it
+  std::vector<std::uint8_t> skipped_;           // by slot: a bit for each lane that does not place it
   LaneArray arrivals_, free_, unit_free_;       // by slot and device, by device, by unit
-  std::array<std::int32_t, kSlots * kAtOnce> settled_{};  // by slot that a colocation starts at: its device; -1
+  std::vector<std::int32_t> settled_;           // by slot that a colocation starts at: its device; -1
   std::array<double, kAtOnce> placed_work_{};
 
   std::vector<std::size_t> asked_;  // of all choices

@@ -49,7 +49,7 @@ inline constexpr int kRounds = 3;
 // (finish, onward, look-ahead, input share). A random search found them; they give good samples without any training.
 inline constexpr std::array<double, kGroupPriors> kGroupStartStrengths = {0.9, 0.3, 27, 0.2};
 inline constexpr std::array<double, kDeviceChoicePriors> kDeviceStartStrengths = {18, 7.5, 25, 0.13};
-inline constexpr double kAheadStartStrength = 15;
+inline constexpr double kAheadStartStrength = 10;
 
 // Name and shape of every tensor. A linear layer has NAME.weight (out, in) and, if it has a bias, NAME.bias (out).
 // These have none: group.out and device.out, with one output each, group.condition, device.condition, and every
