@@ -40,6 +40,9 @@ constexpr double kFlatnessAtLowest = 0.6;
 constexpr double kTemperaturePower = 1.5;
 const std::vector<double> kUsualTemperatures = {0.004, 0.008};
 
+// Of a search's time; plans that were looked ahead for are so good that more of them gain less than changes do.
+constexpr double kSearchSampleShare = 0.08;
+
 struct Loaded {
   std::shared_ptr<const Policy> policy;
   TemperatureRange temperatures;
@@ -160,7 +163,7 @@ struct Family {
 
   std::unique_ptr<Planner> Search(const PlannerTraits& traits, const PlannerSettings& settings) const {
     return MakeLocalSearchPlanner(traits, MakeChainedPlanner("starts", {MakeStart(), Resampling(traits, settings)}),
-                                  {});
+                                  {.sample_share = kSearchSampleShare});
   }
 };
 
