@@ -113,7 +113,7 @@ Row SlowLogits(const Weights& weights, const GraphFeatures& graph, const std::ve
       first = Plus(first, SlowLinear(weights, "device.device.1", Relu(device)));
     }
     double prior = SlowPrior(weights, head, condition, observation, c);
-    if (weights.tensors.contains(head + ".ahead.weight")) {
+    if (weights.tensors.contains(head + ".ahead.weight") && !observation.outlook.empty()) {
       Row outlook = RowOf(observation.outlook, c, kOutlookNumbers);
       const double strength = SlowLinear(weights, head + ".ahead.strength", condition)[0];
       prior += std::exp(std::clamp(strength, -8.0, 8.0)) * outlook.back();

@@ -162,8 +162,10 @@ struct Family {
   }
 
   std::unique_ptr<Planner> Search(const PlannerTraits& traits, const PlannerSettings& settings) const {
+    LocalSearchPlannerOptions options;
+    options.sample_share = kSearchSampleShare;
     return MakeLocalSearchPlanner(traits, MakeChainedPlanner("starts", {MakeStart(), Resampling(traits, settings)}),
-                                  {.sample_share = kSearchSampleShare});
+                                  options);
   }
 };
 

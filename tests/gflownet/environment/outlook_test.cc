@@ -50,8 +50,7 @@ SlowProspect SlowLook(const State& begun, Action action) {
     double least = kFarAway;
     for (int device = 0; device < environment.num_devices(); ++device) {
       if (!state.MayRun(group, device)) continue;
-      double cost = state.EarliestFinish(group, device);
-      if (!state.colocations().Settled(group)) cost += begun.BoundSeconds(group, device);
+      const double cost = state.EarliestFinish(group, device);
       const bool tie = best >= 0 && cost == least && state.DeviceFree(device) > state.DeviceFree(best);
       if (cost >= least && !tie) continue;
       best = device;
@@ -95,7 +94,7 @@ class Comparison {
       const std::int32_t group = observation.choices[at];
       ObserveDevices(state, group, devices);
       const auto cost = [&](std::int32_t d) {
-        return std::pair(state.EarliestFinish(group, d) + state.BoundSeconds(group, d), -state.DeviceFree(d));
+        return std::pair(state.EarliestFinish(group, d), -state.DeviceFree(d));
       };
       actions.push_back({group, *std::min_element(devices.choices.begin(), devices.choices.end(),
                                                   [&](std::int32_t a, std::int32_t b) { return cost(a) < cost(b); })});
@@ -144,7 +143,7 @@ void WalkByChance(const Environment& environment, Random& random, const Visit& v
 TEST(Outlook, IsWhatTheNextStepsOfListSchedulingMakeOfEveryChoice) {
   for (std::uint64_t seed = 0; seed < 80; ++seed) {
     Random random(seed);
-    const EnvironmentProblem problem(random, {.tidy = true}, seed % 2 == 0);
+    const EnvironmentProblem problem(random, {.colocate = false, .tidy = true}, seed % 2 == 0);
     Comparison comparison(problem.environment);
     WalkByChance(problem.environment, random, [&](const State& state, Action action) {
       comparison.Devices(state, action.group);
@@ -157,7 +156,7 @@ TEST(Outlook, StopsAtItsHorizonOnLongerGraphs) {
   int beyond = 0;
   for (std::uint64_t seed = 100; seed < 120; ++seed) {
     Random random(seed);
-    const EnvironmentProblem problem(random, {.most_ops = 120, .tidy = true}, false);
+    const EnvironmentProblem problem(random, {.most_ops = 120, .colocate = false, .tidy = true}, false);
     Comparison comparison(problem.environment);
     WalkByChance(problem.environment, random, [&](const State& state, Action action) {
       if (problem.environment.num_groups() - state.steps() <= Outlook::Horizon(problem.environment.num_devices()) + 1)
@@ -174,7 +173,7 @@ TEST(Outlook, LooksIntoMoreDevicesThanItDoesAtOnce) {
   int many = 0;
   for (std::uint64_t seed = 200; seed < 220; ++seed) {
     Random random(seed);
-    const EnvironmentProblem problem(random, {.most_devices = 20, .tidy = true}, false);
+    const EnvironmentProblem problem(random, {.most_devices = 20, .colocate = false, .tidy = true}, false);
     if (problem.environment.num_devices() <= 8) continue;
     Comparison comparison(problem.environment);
     WalkByChance(problem.environment, random,
@@ -186,7 +185,7 @@ TEST(Outlook, LooksIntoMoreDevicesThanItDoesAtOnce) {
 
 TEST(Outlook, SaysTheWorstOfThoseItLookedIntoWhereItDidNotLook) {
   Random random(5);
-  const EnvironmentProblem problem(random, {.most_ops = 60}, false);
+  const EnvironmentProblem problem(random, {.most_ops = 60, .colocate = false}, false);
   const State state(problem.environment);
   Observation observation;
   ObserveGroups(state, observation);
@@ -205,7 +204,7 @@ TEST(Outlook, SaysTheWorstOfThoseItLookedIntoWhereItDidNotLook) {
 
 TEST(Observer, LooksAheadOnlyIfItIsToldTo) {
   Random random(6);
-  const EnvironmentProblem problem(random, {.most_ops = 60}, false);
+  const EnvironmentProblem problem(random, {.most_ops = 60, .colocate = false}, false);
   Observer without(problem.environment, false), with(problem.environment, true);
   WalkByChance(problem.environment, random, [&](const State& state, Action action) {
     Observation plain, seen;
@@ -224,9 +223,26 @@ TEST(Observer, LooksAheadOnlyIfItIsToldTo) {
   });
 }
 
+TEST(Observer, DoesNotLookAheadWhereGroupsMustShareADevice) {
+  int colocated = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    const EnvironmentProblem problem(random, {}, false);
+    if (problem.costed.num_colocations == 0) continue;
+    ++colocated;
+    const State state(problem.environment);
+    Observer observer(problem.environment, true);
+    Observation seen;
+    observer.See(state);
+    observer.Groups(seen);
+    EXPECT_TRUE(seen.outlook.empty());
+  }
+  EXPECT_GT(colocated, 3);
+}
+
 TEST(Observer, ShowsASingleChoiceWithoutOutlook) {
   Random random(7);
-  const EnvironmentProblem problem(random, {}, false);
+  const EnvironmentProblem problem(random, {.colocate = false}, false);
   Observer observer(problem.environment, true);
   WalkByChance(problem.environment, random, [&](const State& state, Action) {
     Observation seen;

@@ -94,7 +94,7 @@ TEST(GFlowNetLearner, AgreesWithThePlainPolicyOnOneDeviceAndWithoutEdges) {
 }
 
 TEST(GFlowNetLearner, AgreesWithThePlainPolicyWhereItLooksAhead) {
-  ExpectParity({.most_ops = 100, .unlike_share = 0.3, .gang_share = 0.3}, 5, true);
+  ExpectParity({.most_ops = 100, .unlike_share = 0.3, .gang_share = 0.3, .colocated_share = 0.3}, 5, true);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace millrace {
 
 Observer::Observer(const Environment& environment, bool looks_ahead) {
-  if (looks_ahead) outlook_.emplace(environment);
+  if (looks_ahead && environment.costed().num_colocations == 0) outlook_.emplace(environment);
 }
 
 void Observer::See(const State& state) {

@@ -14,7 +14,7 @@ namespace millrace {
 
 class Observer {
  public:
-  // With an outlook (outlook.h) or without. The environment must outlive the observer.
+  // With an outlook (outlook.h), unless there are colocations, or without. The environment must outlive the observer.
   Observer(const Environment& environment, bool looks_ahead);
 
   // The state that is shown until the next call. It must not change meanwhile.

@@ -27,14 +27,11 @@ Outlook::Outlook(const Environment& environment)
       slot_of_(by_rank_.size(), -1),
       arrived_(most_slots_ * devices_),
       seconds_(most_slots_ * devices_),
-      bound_(most_slots_ * devices_),
-      colocation_(most_slots_),
       offsets_(most_slots_ + 1),
       skipped_(most_slots_),
       arrivals_(most_slots_ * devices_ * kAtOnce),
       free_(devices_ * kAtOnce),
-      unit_free_(static_cast<std::size_t>(environment.costed().topology.num_units) * kAtOnce),
-      settled_(most_slots_ * kAtOnce) {
+      unit_free_(static_cast<std::size_t>(environment.costed().topology.num_units) * kAtOnce) {
   const CostedGraph& costed = environment.costed();
   const Topology& topology = costed.topology;
   for (int group = 0; group < costed.num_groups; ++group)
@@ -84,28 +81,15 @@ MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
     for (std::size_t slot = 0; slot < o.slots_; ++slot) {
       const float* const seconds = o.seconds_.data() + slot * devices;
       float* const arrivals = o.arrivals_.data() + slot * devices * kAtOnce + lane;
-      const std::int32_t colocation = o.colocation_[slot];
-      Lanes least = Lanes{} + kForbidden;
-      Lanes finish = least;
+      Lanes finish = Lanes{} + kForbidden;
       Lanes best = Lanes{} - 1.0f;
       Lanes free_of_best = best;
       for (std::size_t d = 0; d < devices; ++d) {
         const Lanes arrival = VectorAt<Width>(arrivals + d * kAtOnce);
         const Lanes free = VectorAt<Width>(o.free_.data() + d * kAtOnce + lane);
         const Lanes end = (arrival > free ? arrival : free) + seconds[d];
-        Lanes cost = end;
-        if (colocation >= 0) {
-          for (std::size_t l = 0; l < Width; ++l) {
-            const std::int32_t settled = o.settled_[static_cast<std::size_t>(colocation) * kAtOnce + lane + l];
-            if (settled < 0)
-              cost[l] += o.bound_[slot * devices + d];
-            else if (settled != static_cast<std::int32_t>(d))
-              cost[l] = kForbidden;
-          }
-        }
         // Of equally good devices that which is free last, so that how devices are numbered does not matter.
-        const auto better = (cost < least) | ((cost == least) & (free > free_of_best));
-        least = better ? cost : least;
+        const auto better = (end < finish) | ((end == finish) & (free > free_of_best));
         finish = better ? end : finish;
         best = better ? Lanes{} + static_cast<float>(d) : best;
         free_of_best = better ? free : free_of_best;
@@ -119,12 +103,6 @@ MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
       }
       alignas(sizeof(Lanes)) float on[Width];
       VectorAt<Width>(on) = best;
-      if (colocation >= 0) {
-        for (std::size_t l = 0; l < Width; ++l) {
-          if (on[l] >= 0)
-            o.settled_[static_cast<std::size_t>(colocation) * kAtOnce + lane + l] = static_cast<std::int32_t>(on[l]);
-        }
-      }
       if (o.shared_units_) {
         for (std::size_t l = 0; l < Width; ++l) {
           if (on[l] < 0) continue;
@@ -194,28 +172,16 @@ void Outlook::Gather() {
   const std::size_t end = std::min(by_rank_.size(), begin + kMostRanks);
   slots_ = 0;
   work_ = 0;
-  colocated_ = false;
   for (std::size_t rank = begin; rank < end && slots_ < most_slots_; ++rank) {
     const std::int32_t group = by_rank_[rank];
     if (state.placed(group)) continue;
     work_ += environment_.mean_seconds()[static_cast<std::size_t>(group)];
     group_[slots_] = group;
     slot_of_[rank] = static_cast<std::int32_t>(slots_);
-    colocation_[slots_] = -1;
-    const std::int32_t colocation = costed.colocation[static_cast<std::size_t>(group)];
-    const bool open = colocation >= 0 && !state.colocations().Settled(group);
-    if (open) {
-      colocated_ = true;
-      std::size_t first = 0;
-      while (costed.colocation[static_cast<std::size_t>(group_[first])] != colocation) ++first;
-      colocation_[slots_] = static_cast<std::int32_t>(first);
-    }
     for (std::size_t d = 0; d < devices_; ++d) {
       const auto device = static_cast<int>(d);
-      const bool may = colocation < 0 || state.MayRun(group, device);
-      seconds_[slots_ * devices_ + d] = may ? static_cast<float>(costed.Seconds(group, device)) : kForbidden;
+      seconds_[slots_ * devices_ + d] = static_cast<float>(costed.Seconds(group, device));
       arrived_[slots_ * devices_ + d] = static_cast<float>(state.Arrival(group, device) - first_free_);
-      if (open) bound_[slots_ * devices_ + d] = static_cast<float>(state.BoundSeconds(group, device));
     }
     ++slots_;
   }
@@ -268,14 +234,6 @@ void Outlook::Begin(std::size_t lane, Action action) {
   } else {
     free_.data()[on * kAtOnce + lane] = finish;
   }
-  if (colocated_ && !state.colocations().Settled(action.group)) {
-    const std::int32_t own = costed.colocation[static_cast<std::size_t>(action.group)];
-    for (std::size_t s = 0; s < slots_; ++s) {
-      if (costed.colocation[static_cast<std::size_t>(group_[s])] != own) continue;
-      settled_[s * kAtOnce + lane] = action.device;
-      break;
-    }
-  }
   for (std::int32_t r = reader_offsets_[rank]; r < reader_offsets_[rank + 1]; ++r) {
     const Reader& reader = readers_[static_cast<std::size_t>(r)];
     const std::int32_t at = slot_of_[static_cast<std::size_t>(reader.at)];
@@ -308,7 +266,6 @@ void Outlook::LookInto() {
                     static_cast<float>(state.UnitFree(unit) - first_free_));
     }
     std::fill(skipped_.begin(), skipped_.end(), std::uint8_t{0});
-    if (colocated_) std::fill(settled_.begin(), settled_.end(), -1);
     for (std::size_t lane = 0; lane < lanes; ++lane) Begin(lane, actions_[first + lane]);
     go_on(*this);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -368,11 +325,11 @@ void Outlook::OfGroups(std::span<const std::int32_t> groups, std::span<const std
     double least = 0;
     for (int device = 0; device < environment_.num_devices(); ++device) {
       if (!state.MayRun(action.group, device)) continue;
-      const double bound = state.EarliestFinish(action.group, device) + state.BoundSeconds(action.group, device);
-      if (action.device >= 0 && (bound > least || (bound == least && state.DeviceFree(device) <=
+      const double finish = state.EarliestFinish(action.group, device);
+      if (action.device >= 0 && (finish > least || (finish == least && state.DeviceFree(device) <=
                                                                          state.DeviceFree(action.device))))
         continue;
-      least = bound;
+      least = finish;
       action.device = device;
     }
     actions_.push_back(action);

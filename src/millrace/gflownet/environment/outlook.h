@@ -19,11 +19,14 @@
 // device's speed is the mean seconds of the groups that it can run / the seconds that they take there. Where the horizon
 // reaches the end of the plan, every device counts as busy until then. float32, from when the first device is free.
 //
+// Not for graphs with colocations: what devices owe to them lies beyond the horizon, and there the choices that it
+// speaks for are worse (docs/results/gflownet.md).
+//
 // Source: rollouts of a base heuristic (Bertsekas, Tsitsiklis and Wu, "Rollout Algorithms for Combinatorial
 // Optimization", 1997), here cut off and shown to a learned policy.
 namespace millrace {
 
-// One serves one thread; the environment must outlive it. Under the contended proxy transfers that are not booked yet
+// One serves one thread; the environment must outlive it and have no colocations. Under the contended proxy transfers that are not booked yet
 // wait for nobody. The choices of a step take O((1 + devices / 8) x Horizon() x (devices + readers on the way)).
 class Outlook {
  public:
@@ -37,7 +40,7 @@ class Outlook {
   void From(const State& state);
 
   // Fills kOutlookNumbers for each of these choices of a group. `asked` are the indices of those to look into, at most
-  // kMostGroups; each goes to its device of least EFT + State::BoundSeconds.
+  // kMostGroups; each goes to its device of least EFT.
   void OfGroups(std::span<const std::int32_t> groups, std::span<const std::size_t> asked, std::vector<float>& out);
 
   // The same for each of these devices of a ready group.
@@ -82,16 +85,13 @@ class Outlook {
   double first_free_ = 0, work_ = 0;                 // of all slots
   std::vector<std::int32_t> group_;                  // by slot
   std::vector<std::int32_t> slot_of_;                // by rank; -1
-  std::vector<float> arrived_, seconds_, bound_;     // by slot * devices + device; seconds are infinite where it must not run
-  std::vector<std::int32_t> colocation_;             // by slot: the first slot of its open colocation; -1
-  bool colocated_ = false;                           // is there any?
+  std::vector<float> arrived_, seconds_;             // by slot * devices + device; seconds are infinite where it cannot run
   std::vector<std::int32_t> offsets_;                // by slot
   std::vector<Reader> inner_readers_;
 
   // Of the choices side by side, the lane last.
   std::vector<std::uint8_t> skipped_;           // by slot: a bit for each lane that does not place it
   LaneArray arrivals_, free_, unit_free_;       // by slot and device, by device, by unit
-  std::vector<std::int32_t> settled_;           // by slot that a colocation starts at: its device; -1
   std::array<double, kAtOnce> placed_work_{};
 
   std::vector<std::size_t> asked_;  // of all choices

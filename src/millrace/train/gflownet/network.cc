@@ -53,6 +53,7 @@ struct Choices {
     features.insert(features.end(), batch.features.begin(), batch.features.end());
     priors.insert(priors.end(), batch.priors.begin(), batch.priors.end());
     outlook.insert(outlook.end(), batch.outlook.begin(), batch.outlook.end());
+    outlook.resize(node.size() * kOutlookNumbers);  // zeros where a graph has none
   }
 };
 
@@ -92,7 +93,7 @@ class Pass {
     torch::Tensor sum = first + Linear(head + ".features", Floats(choices.features, features, device_));
     torch::Tensor prior =
         (Strengths(head, condition).index_select(0, problem) * Floats(choices.priors, priors, device_)).sum(1);
-    if (!choices.outlook.empty()) {
+    if (parameters_.contains(head + ".ahead.weight")) {
       const torch::Tensor outlook = Floats(choices.outlook, kOutlookNumbers, device_);
       sum = sum + Linear(head + ".ahead", outlook.narrow(1, 0, kAheadFeatures));
       prior = prior + (Strengths(head + ".ahead", condition).index_select(0, problem) *
