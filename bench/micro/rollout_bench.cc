@@ -11,7 +11,8 @@
 
 // Plans a second of stepwise sampling on one core, and where the time goes: `Sample` is all of it, `Observe` leaves the
 // network out (every step is still described to a policy), `Append` builds the same plans without describing anything.
-// `SampleLookingAhead` is `Sample` with an outlook of every choice, `Complete` what list scheduling makes of a first one.
+// `SampleLookingAhead` is `Sample` with an outlook of every choice, `Complete` what list scheduling makes of a first
+// one.
 namespace millrace {
 namespace {
 

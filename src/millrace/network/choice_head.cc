@@ -37,14 +37,15 @@ MILLRACE_INLINE void AddProducts(const float* weight, const float* input, std::s
 
 template <int Width, int Choices>
 MILLRACE_INLINE void ScoreTile(const Layers& layers, const ChoicesToScore& choices, std::size_t start, float* logits) {
-  constexpr int kParts = kHidden / Width;
+  constexpr std::size_t kWide = Width;
+  constexpr std::size_t kParts = kHidden / kWide;
   const Vector<Width> zero = {};
   Vector<Width> sums[Choices][kParts];
   for (int c = 0; c < Choices; ++c) {
     const auto id = static_cast<std::size_t>(choices.ids[start + static_cast<std::size_t>(c)]);
-    for (int part = 0; part < kParts; ++part) {
+    for (std::size_t part = 0; part < kParts; ++part) {
       sums[c][part] =
-          VectorAt<Width>(choices.first + id * kHidden + part * Width) + VectorAt<Width>(choices.shared + part * Width);
+          VectorAt<Width>(choices.first + id * kHidden + part * kWide) + VectorAt<Width>(choices.shared + part * kWide);
     }
   }
   AddProducts<Width, Choices>(layers.features, choices.features + start * kFeatures, kFeatures, kFeatures, sums);
@@ -53,9 +54,10 @@ MILLRACE_INLINE void ScoreTile(const Layers& layers, const ChoicesToScore& choic
 
   alignas(kLanes * sizeof(float)) float between[Choices * kHidden];
   for (int c = 0; c < Choices; ++c) {
-    for (int part = 0; part < kParts; ++part) {
-      VectorAt<Width>(between + c * kHidden + part * Width) = sums[c][part] > zero ? sums[c][part] : zero;
-      sums[c][part] = VectorAt<Width>(layers.hidden_bias + part * Width);
+    for (std::size_t part = 0; part < kParts; ++part) {
+      VectorAt<Width>(between + static_cast<std::size_t>(c) * kHidden + part * kWide) =
+          sums[c][part] > zero ? sums[c][part] : zero;
+      sums[c][part] = VectorAt<Width>(layers.hidden_bias + part * kWide);
     }
   }
   AddProducts<Width, Choices>(layers.hidden, between, kHidden, kHidden, sums);
@@ -64,9 +66,9 @@ MILLRACE_INLINE void ScoreTile(const Layers& layers, const ChoicesToScore& choic
     alignas(kLanes * sizeof(float)) float products[kLanes];
     for (int lane = 0; lane < kLanes; lane += Width) {
       Vector<Width> product = zero;
-      for (int part = lane / Width; part < kParts; part += kLanes / Width) {
+      for (std::size_t part = static_cast<std::size_t>(lane) / kWide; part < kParts; part += kLanes / kWide) {
         const Vector<Width> positive = sums[c][part] > zero ? sums[c][part] : zero;
-        product += positive * VectorAt<Width>(layers.out + part * Width);
+        product += positive * VectorAt<Width>(layers.out + part * kWide);
       }
       VectorAt<Width>(products + lane) = product;
     }

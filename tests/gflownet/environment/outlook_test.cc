@@ -93,9 +93,7 @@ class Comparison {
       Observation devices;
       const std::int32_t group = observation.choices[at];
       ObserveDevices(state, group, devices);
-      const auto cost = [&](std::int32_t d) {
-        return std::pair(state.EarliestFinish(group, d), -state.DeviceFree(d));
-      };
+      const auto cost = [&](std::int32_t d) { return std::pair(state.EarliestFinish(group, d), -state.DeviceFree(d)); };
       actions.push_back({group, *std::min_element(devices.choices.begin(), devices.choices.end(),
                                                   [&](std::int32_t a, std::int32_t b) { return cost(a) < cost(b); })});
     }

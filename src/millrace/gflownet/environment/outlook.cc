@@ -147,8 +147,8 @@ MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
         latency += finish;
         for (std::size_t r = first; r < last; ++r) {
           const Reader& reader = o.inner_readers_[r];
-          Lanes& arrival =
-              VectorAt<Width>(o.arrivals_.data() + (static_cast<std::size_t>(reader.at) * devices + d) * kAtOnce + lane);
+          Lanes& arrival = VectorAt<Width>(o.arrivals_.data() +
+                                           (static_cast<std::size_t>(reader.at) * devices + d) * kAtOnce + lane);
           const Lanes arrives = latency + reader.bytes * per_byte;
           arrival = arrives > arrival ? arrives : arrival;
         }
@@ -207,8 +207,7 @@ void Outlook::Begin(std::size_t lane, Action action) {
   const CostedGraph& costed = environment_.costed();
   const Topology& topology = costed.topology;
   const auto on = static_cast<std::size_t>(action.device);
-  const auto rank =
-      static_cast<std::size_t>(environment_.rank_positions()[static_cast<std::size_t>(action.group)]);
+  const auto rank = static_cast<std::size_t>(environment_.rank_positions()[static_cast<std::size_t>(action.group)]);
   const std::int32_t slot = slot_of_[rank];
   const auto bit = static_cast<std::uint8_t>(1U << lane);
   placed_work_[lane] = work_;
@@ -240,8 +239,7 @@ void Outlook::Begin(std::size_t lane, Action action) {
     if (at < 0) continue;
     for (std::size_t d = 0; d < devices_; ++d) {
       float& arrival = arrivals_.data()[(static_cast<std::size_t>(at) * devices_ + d) * kAtOnce + lane];
-      arrival =
-          std::max(arrival, finish + latency_[on * devices_ + d] + reader.bytes * per_byte_[on * devices_ + d]);
+      arrival = std::max(arrival, finish + latency_[on * devices_ + d] + reader.bytes * per_byte_[on * devices_ + d]);
     }
   }
 }
@@ -326,8 +324,8 @@ void Outlook::OfGroups(std::span<const std::int32_t> groups, std::span<const std
     for (int device = 0; device < environment_.num_devices(); ++device) {
       if (!state.MayRun(action.group, device)) continue;
       const double finish = state.EarliestFinish(action.group, device);
-      if (action.device >= 0 && (finish > least || (finish == least && state.DeviceFree(device) <=
-                                                                         state.DeviceFree(action.device))))
+      if (action.device >= 0 &&
+          (finish > least || (finish == least && state.DeviceFree(device) <= state.DeviceFree(action.device))))
         continue;
       least = finish;
       action.device = device;

@@ -11,13 +11,14 @@
 #include "millrace/gflownet/environment/state.h"
 #include "millrace/vector/lanes.h"
 
-// What a choice leads to in the next steps: list scheduling goes on from it for Horizon() groups, each by upward rank to
-// where it finishes first, and the time that devices have lost by then is compared. No feature of the choice itself
+// What a choice leads to in the next steps: list scheduling goes on from it for Horizon() groups, each by upward rank
+// to where it finishes first, and the time that devices have lost by then is compared. No feature of the choice itself
 // shows which devices will wait. Eight choices are looked into side by side.
 //
 // Time lost: sum over devices of speed x (time when it is free) - the mean seconds of all groups placed on the way. A
-// device's speed is the mean seconds of the groups that it can run / the seconds that they take there. Where the horizon
-// reaches the end of the plan, every device counts as busy until then. float32, from when the first device is free.
+// device's speed is the mean seconds of the groups that it can run / the seconds that they take there. Where the
+// horizon reaches the end of the plan, every device counts as busy until then. float32, from when the first device is
+// free.
 //
 // Not for graphs with colocations: what devices owe to them lies beyond the horizon, and there the choices that it
 // speaks for are worse (docs/results/gflownet.md).
@@ -26,8 +27,9 @@
 // Optimization", 1997), here cut off and shown to a learned policy.
 namespace millrace {
 
-// One serves one thread; the environment must outlive it and have no colocations. Under the contended proxy transfers that are not booked yet
-// wait for nobody. The choices of a step take O((1 + devices / 8) x Horizon() x (devices + readers on the way)).
+// One serves one thread; the environment must outlive it and have no colocations. Under the contended proxy transfers
+// that are not booked yet wait for nobody. The choices of a step take O((1 + devices / 8) x Horizon() x (devices +
+// readers on the way)).
 class Outlook {
  public:
   // Some groups for every device: the more there are, the later a choice is felt.
@@ -81,17 +83,17 @@ class Outlook {
   const State* state_ = nullptr;
   bool gathered_ = false;
   std::size_t slots_ = 0;
-  bool finished_ = false;                            // no other is left
-  double first_free_ = 0, work_ = 0;                 // of all slots
-  std::vector<std::int32_t> group_;                  // by slot
-  std::vector<std::int32_t> slot_of_;                // by rank; -1
-  std::vector<float> arrived_, seconds_;             // by slot * devices + device; seconds are infinite where it cannot run
-  std::vector<std::int32_t> offsets_;                // by slot
+  bool finished_ = false;                 // no other is left
+  double first_free_ = 0, work_ = 0;      // of all slots
+  std::vector<std::int32_t> group_;       // by slot
+  std::vector<std::int32_t> slot_of_;     // by rank; -1
+  std::vector<float> arrived_, seconds_;  // by slot * devices + device; seconds are infinite where it cannot run
+  std::vector<std::int32_t> offsets_;     // by slot
   std::vector<Reader> inner_readers_;
 
   // Of the choices side by side, the lane last.
-  std::vector<std::uint8_t> skipped_;           // by slot: a bit for each lane that does not place it
-  LaneArray arrivals_, free_, unit_free_;       // by slot and device, by device, by unit
+  std::vector<std::uint8_t> skipped_;      // by slot: a bit for each lane that does not place it
+  LaneArray arrivals_, free_, unit_free_;  // by slot and device, by device, by unit
   std::array<double, kAtOnce> placed_work_{};
 
   std::vector<std::size_t> asked_;  // of all choices

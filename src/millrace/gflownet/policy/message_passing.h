@@ -35,8 +35,9 @@
 //     strength = exp(clamp(group.strength c, -8, 8))
 //   device head, of device d for group i: the same with device.* and
 //     first = device.embed h_i + device.condition c + device.device.1 relu(device.device.0 D_d)
-//   A network that looks ahead is also shown an outlook of every choice (environment/outlook.h): features o and a prior.
-//   Its heads add NAME.ahead o to `first` and exp(clamp(NAME.ahead.strength c, -8, 8)) x that prior to the logit.
+//   A network that looks ahead is also shown an outlook of every choice (environment/outlook.h): features o and a
+//   prior. Its heads add NAME.ahead o to `first` and exp(clamp(NAME.ahead.strength c, -8, 8)) x that prior to the
+//   logit.
 // A prior below -1e4 counts as that, and logits beyond +-1e9 are cut off there, so that they are finite under any
 // finite weights. Inference is in float32; the order of every sum is fixed.
 //

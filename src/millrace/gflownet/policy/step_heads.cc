@@ -27,9 +27,8 @@ class PreparedHeads final : public PreparedPolicy {
   bool LooksAhead() const override { return tables_->heads->group().looks_ahead(); }
 
   void ScoreGroups(const State&, const Observation& observation, std::span<float> logits) override {
-    ChoicesToScore choices{observation.choices,       observation.features.data(),
-                           observation.priors.data(), tables_->group_first.data(),
-                           tables_->no_more.data(),   tables_->group_strengths.data()};
+    ChoicesToScore choices{observation.choices,         observation.features.data(), observation.priors.data(),
+                           tables_->group_first.data(), tables_->no_more.data(),     tables_->group_strengths.data()};
     LookAhead(observation, tables_->group_ahead, choices);
     tables_->heads->group().Score(choices, logits);
   }

@@ -73,7 +73,7 @@ class RememberedPolicy final : public PreparedPolicy {
   std::unique_ptr<PreparedPolicy> policy_;
   std::map<StateKey, Scores> known_;
   std::map<StateKey, std::map<std::int32_t, float>> removals_;
-  bool removing_ = true;  // until the policy says that it has no P_B of its own
+  bool removing_ = true;              // until the policy says that it has no P_B of its own
   std::optional<Observer> observer_;  // of the environment that the policy is prepared for
   Observation devices_;
 };

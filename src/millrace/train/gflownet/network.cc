@@ -96,9 +96,9 @@ class Pass {
     if (parameters_.contains(head + ".ahead.weight")) {
       const torch::Tensor outlook = Floats(choices.outlook, kOutlookNumbers, device_);
       sum = sum + Linear(head + ".ahead", outlook.narrow(1, 0, kAheadFeatures));
-      prior = prior + (Strengths(head + ".ahead", condition).index_select(0, problem) *
-                       outlook.narrow(1, kAheadFeatures, 1))
-                          .squeeze(1);
+      prior = prior +
+              (Strengths(head + ".ahead", condition).index_select(0, problem) * outlook.narrow(1, kAheadFeatures, 1))
+                  .squeeze(1);
     }
     const torch::Tensor inner = torch::relu(sum);
     const torch::Tensor logits = Linear(head + ".out", torch::relu(Linear(head + ".hidden", inner))).squeeze(1) + prior;
@@ -181,17 +181,16 @@ NetworkOutputs RunNetwork(const Parameters& parameters, const std::vector<Record
   NetworkOutputs outputs;
   const torch::Tensor group_first =
       pass.Linear("group.embed", h) + pass.Linear("group.condition", c).index_select(0, node_problems);
-  outputs.groups = pass.Head("group", group_first.index_select(0, Indices(groups.node, device)),
-                             c, groups, kGroupFeatures, kGroupPriors, entropy);
+  outputs.groups = pass.Head("group", group_first.index_select(0, Indices(groups.node, device)), c, groups,
+                             kGroupFeatures, kGroupPriors, entropy);
   const torch::Tensor device_first =
       pass.Linear("device.embed", h) + pass.Linear("device.condition", c).index_select(0, node_problems);
   const torch::Tensor device_table = pass.Linear(
       "device.device.1", torch::relu(pass.Linear("device.device.0", Floats(devices, kDeviceFeatures, device))));
-  outputs.devices =
-      pass.Head("device",
-                device_first.index_select(0, Indices(placements.node, device)) +
-                    device_table.index_select(0, Indices(placements.device, device)),
-                c, placements, kDeviceChoiceFeatures, kDeviceChoicePriors, entropy);
+  outputs.devices = pass.Head("device",
+                              device_first.index_select(0, Indices(placements.node, device)) +
+                                  device_table.index_select(0, Indices(placements.device, device)),
+                              c, placements, kDeviceChoiceFeatures, kDeviceChoicePriors, entropy);
   if (log_partition) {
     const torch::Tensor x = torch::cat({inputs, Floats(log_sizes, 1, device)}, 1);
     const torch::Tensor per_group = pass.Linear("log_partition.1", torch::relu(pass.Linear("log_partition.0", x)));
