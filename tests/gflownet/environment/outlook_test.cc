@@ -15,6 +15,7 @@ namespace millrace {
 namespace {
 
 using testing::EnvironmentProblem;
+using testing::WalkByChance;
 
 constexpr double kFarAway = std::numeric_limits<double>::infinity();
 
@@ -125,17 +126,6 @@ class Comparison {
   const Environment& environment_;
   Outlook outlook_;
 };
-
-// Calls visit(state, action) on the way to a plan of chance, with an action of chance each time.
-template <typename Visit>
-void WalkByChance(const Environment& environment, Random& random, const Visit& visit) {
-  State state(environment);
-  while (!state.done()) {
-    const Action action = testing::RandomAction(state, random);
-    visit(state, action);
-    state.Append(action);
-  }
-}
 
 // Times are small dyadic fractions, so that float32 holds sums exactly and makes the same choices.
 TEST(Outlook, IsWhatTheNextStepsOfListSchedulingMakeOfEveryChoice) {

@@ -40,4 +40,15 @@ inline Action RandomAction(const State& state, Random& random) {
   return {group, observation.choices[random.Below(observation.size())]};
 }
 
+// Calls visit(state, action) on the way to a plan of chance, with an action of chance each time.
+template <typename Visit>
+void WalkByChance(const Environment& environment, Random& random, const Visit& visit) {
+  State state(environment);
+  while (!state.done()) {
+    const Action action = RandomAction(state, random);
+    visit(state, action);
+    state.Append(action);
+  }
+}
+
 }  // namespace millrace::testing

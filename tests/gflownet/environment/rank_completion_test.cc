@@ -13,6 +13,7 @@ namespace millrace {
 namespace {
 
 using testing::EnvironmentProblem;
+using testing::WalkByChance;
 
 // The same by asking the state every time.
 double SlowMakespan(State state, CompletionRule rule) {
@@ -35,23 +36,12 @@ double SlowMakespan(State state, CompletionRule rule) {
   return state.makespan();
 }
 
-// Calls visit(state, action) on the way to a plan of chance, with an action of chance each time.
-template <typename Visit>
-void Walk(const Environment& environment, Random& random, const Visit& visit) {
-  State state(environment);
-  while (!state.done()) {
-    const Action action = testing::RandomAction(state, random);
-    visit(state, action);
-    state.Append(action);
-  }
-}
-
 TEST(RankCompletion, IsWhatListSchedulingMakesOfAnyPartialPlan) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Random random(seed);
     const EnvironmentProblem problem(random, {});
     RankCompletion completion(problem.environment);
-    Walk(problem.environment, random, [&](const State& state, Action action) {
+    WalkByChance(problem.environment, random, [&](const State& state, Action action) {
       State next = state;
       next.Append(action);
       for (const CompletionRule rule : {CompletionRule::kFinish, CompletionRule::kOnward})
@@ -66,7 +56,7 @@ TEST(RankCompletion, TellsThePlanThatTakesSoLong) {
     const EnvironmentProblem problem(random, {});
     Simulator simulator(problem.costed);
     RankCompletion completion(problem.environment);
-    Walk(problem.environment, random, [&](const State& state, Action action) {
+    WalkByChance(problem.environment, random, [&](const State& state, Action action) {
       const Assignment plan = completion.Plan(state, action, CompletionRule::kFinish);
       ASSERT_EQ(WhyNotValid(problem.graph, problem.machine, problem.PlanOf(plan)), std::nullopt);
       const double makespan = completion.Makespan(state, action, CompletionRule::kFinish);

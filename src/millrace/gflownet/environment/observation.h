@@ -84,6 +84,7 @@ enum class OutlookNumber : std::size_t {
   kPrior,     // the least time lost less the choice's; in units of Environment::scale, not squashed
   kCount
 };
+
 // Both choices are scored by heads of one size (network/choice_head.h).
 inline constexpr int kGroupFeatures = kChoiceFeatures;
 inline constexpr int kGroupPriors = kChoicePriors;

@@ -16,12 +16,14 @@ void Observer::See(const State& state) {
   if (outlook_) outlook_->From(state);
 }
 
+bool Observer::LooksAheadOf(Observation& observation) const {
+  observation.outlook.assign(outlook_ ? observation.size() * kOutlookNumbers : 0, 0.0f);
+  return outlook_ && observation.size() > 1;
+}
+
 void Observer::Groups(Observation& observation) {
   ObserveGroups(*state_, observation);
-  if (!outlook_ || observation.size() < 2) {
-    observation.outlook.assign(outlook_ ? observation.size() * kOutlookNumbers : 0, 0.0f);
-    return;
-  }
+  if (!LooksAheadOf(observation)) return;
   // What could start first comes first, and upward rank counts a little.
   constexpr float kRankShare = 1.0f / 30;
   asked_.resize(observation.size());
@@ -40,10 +42,7 @@ void Observer::Groups(Observation& observation) {
 
 void Observer::Devices(std::int32_t group, Observation& observation) {
   ObserveDevices(*state_, group, observation);
-  if (!outlook_ || observation.size() < 2) {
-    observation.outlook.assign(outlook_ ? observation.size() * kOutlookNumbers : 0, 0.0f);
-    return;
-  }
+  if (!LooksAheadOf(observation)) return;
   outlook_->OfDevices(group, observation.choices, observation.outlook);
 }
 

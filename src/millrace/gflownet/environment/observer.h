@@ -28,6 +28,9 @@ class Observer {
   void Devices(std::int32_t group, Observation& observation);
 
  private:
+  // Whether there is something to look into; the outlook is zeros until then.
+  bool LooksAheadOf(Observation& observation) const;
+
   const State* state_ = nullptr;
   std::optional<Outlook> outlook_;
   std::vector<std::size_t> asked_;
