@@ -69,5 +69,27 @@ TEST(Duel, CountsWhatIsEqualButForRoundingAsEqual) {
   EXPECT_NEAR(duel.ratio.value, std::pow(2 * 1 * 2.0 / 3 * 3.0 / 4, 0.25), 1e-9);
 }
 
+TEST(ChanceOfDifference, CountsAllWaysToShareTheValuesOut) {
+  const std::vector<double> low = {1, 2, 3};
+  const std::vector<double> high = {4, 5, 6};
+  EXPECT_DOUBLE_EQ(ChanceOfDifference(low, high), 2.0 / 20);  // this way and the other way round
+  EXPECT_DOUBLE_EQ(ChanceOfDifference(high, low), 2.0 / 20);
+  EXPECT_DOUBLE_EQ(ChanceOfDifference(std::vector<double>{1, 5, 3}, std::vector<double>{4, 2, 6}), 14.0 / 20);
+  EXPECT_DOUBLE_EQ(ChanceOfDifference(std::vector<double>{0.1, 0.1}, std::vector<double>{0.1, 0.1, 0.1}), 1);
+}
+
+TEST(ChanceOfDifference, IsSmallAsOftenAsItSaysWhereNothingDiffers) {
+  Random random(3);
+  int small = 0;
+  constexpr int kTrials = 2000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> a(5), b(5);
+    for (double& value : a) value = random.Uniform();
+    for (double& value : b) value = random.Uniform();
+    if (ChanceOfDifference(a, b) <= 0.1) ++small;
+  }
+  EXPECT_NEAR(small, kTrials * 0.1, 60);
+}
+
 }  // namespace
 }  // namespace millrace

@@ -57,6 +57,9 @@ ExperimentRun AddPortfolio(const CommandLine& line, CLI::App& flags) {
   flags.add_option("--plan-threads", options->run.threads, "Threads of every planning; problems share the others")
       ->check(WholeFrom(1, 4096))
       ->capture_default_str();
+  flags.add_option("--seeds", options->run.seeds, "Seeds of every planning; from 5 on chance is told from merit")
+      ->check(WholeFrom(1, kMostPortfolioSeeds))
+      ->capture_default_str();
   return [&line, options, seconds] {
     if (options->quick && seconds->count() == 0) options->run.seconds = 1;
     return RunPortfolioBench(line, *options);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/experiments/summary.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
@@ -72,6 +75,30 @@ Duel Compare(std::span<const double> own, std::span<const double> other) {
   }
   duel.ratio = Bootstrap(ratios, GeometricMean);
   return duel;
+}
+
+double ChanceOfDifference(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> all(a.begin(), a.end());
+  all.insert(all.end(), b.begin(), b.end());
+  const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+  const auto difference = [&](double sum_of_a) {
+    return std::abs(sum_of_a / static_cast<double>(a.size()) - (sum - sum_of_a) / static_cast<double>(b.size()));
+  };
+  double largest = 0;
+  for (const double value : all) largest = std::max(largest, std::abs(value));
+  const double least = difference(std::accumulate(a.begin(), a.end(), 0.0)) - 1e-12 * largest;
+  double ways = 0;
+  double as_far = 0;
+  for (std::uint32_t in_a = 0; in_a < std::uint32_t{1} << all.size(); ++in_a) {
+    if (static_cast<std::size_t>(std::popcount(in_a)) != a.size()) continue;
+    double sum_of_a = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if ((in_a >> i & 1) != 0) sum_of_a += all[i];
+    }
+    ++ways;
+    if (difference(sum_of_a) >= least) ++as_far;
+  }
+  return as_far / ways;
 }
 
 }  // namespace millrace

@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using ::testing::ThrowsMessage;
 
 TEST(PortfolioProblems, AreTaskGraphsOfTheirUseAndTrainingGraphsUnderContention) {
@@ -40,10 +41,11 @@ TEST(PortfolioProblems, AreTaskGraphsOfTheirUseAndTrainingGraphsUnderContention)
   }
 }
 
-TEST(Portfolio, PlansEveryProblemByEveryMethodAndTwiceByOptimize) {
+TEST(Portfolio, PlansEveryProblemWithEverySeedByEveryMethodAndOnceMoreByOptimize) {
   std::vector<PortfolioProblem> problems = PortfolioProblems(PortfolioUse::kJudge, true);
   problems.erase(problems.begin() + 2, problems.end() - 1);
-  const PortfolioOptions options{.methods = {"sequential", "heft", "anneal", "go"}, .seconds = 0.3, .at_once = 2};
+  const PortfolioOptions options{
+      .methods = {"sequential", "heft", "anneal", "go"}, .seconds = 0.2, .at_once = 2, .seeds = 2};
   int told = 0;
   const PortfolioResult result = RunPortfolio(problems, MakePlannerRegistry(), options, [&told](int, int) { ++told; });
   EXPECT_EQ(told, 3);
@@ -51,8 +53,12 @@ TEST(Portfolio, PlansEveryProblemByEveryMethodAndTwiceByOptimize) {
   for (std::size_t i = 0; i < problems.size(); ++i) {
     ASSERT_EQ(result.alone[i].size(), options.methods.size());
     const double bound = FusionFreeBound(problems[i].graph, problems[i].machine);
-    for (const PortfolioOutcome& outcome : result.alone[i]) EXPECT_GE(outcome.makespan, bound * (1 - 1e-9));
-    EXPECT_GE(result.whole[i].makespan, bound * (1 - 1e-9));
+    for (const std::vector<PortfolioOutcome>& seeds : result.alone[i]) {
+      ASSERT_EQ(seeds.size(), 2u);
+      for (const PortfolioOutcome& outcome : seeds) EXPECT_GE(outcome.makespan, bound * (1 - 1e-9));
+    }
+    ASSERT_EQ(result.whole[i].size(), 2u);
+    for (const PortfolioOutcome& outcome : result.whole[i]) EXPECT_GE(outcome.makespan, bound * (1 - 1e-9));
     EXPECT_GE(result.reseed[i].makespan, bound * (1 - 1e-9));
   }
 }
@@ -71,9 +77,9 @@ TEST(PortfolioTables, HoldEveryMethodAndTheBestOfThemAgainstOptimize) {
   PortfolioResult result;
   result.options.methods = {"heft", "anneal"};
   result.problems = {"one", "two"};
-  result.whole = {{10, 5}, {10, 4}};
+  result.whole = {{{10, 5}}, {{10, 4}}};
   result.reseed = {{10, 5}, {9.7, 5}};
-  result.alone = {{{20, 0.1}, {12, 5}}, {{9.5, 0.1}, {9.9, 5}}};
+  result.alone = {{{{20, 0.1}}, {{12, 5}}}, {{{9.5, 0.1}}, {{9.9, 5}}}};
   const std::vector<Table> tables = PortfolioTables(result);
   ASSERT_EQ(tables.size(), 3u);
   std::vector<std::vector<std::string>> words;
@@ -94,6 +100,28 @@ TEST(PortfolioTables, HoldEveryMethodAndTheBestOfThemAgainstOptimize) {
   EXPECT_EQ(tables[1].rows[0][3].text, "2.11");
   EXPECT_EQ(tables[2].rows.size(), 2u);
   EXPECT_TRUE(tables[2].for_programs);
+}
+
+TEST(PortfolioTables, TellMeritFromChanceWithFiveSeeds) {
+  PortfolioResult result;
+  result.options = {.methods = {"better", "mixed"}, .seeds = 5};
+  result.problems = {"one"};
+  result.whole = {{{10, 1}, {10.1, 1}, {10.2, 1}, {10.3, 1}, {10.4, 1}}};
+  result.reseed = {{10, 1}};
+  result.alone = {
+      {{{9.5, 1}, {9.6, 1}, {9.7, 1}, {9.8, 1}, {9.9, 1}}, {{9.5, 1}, {9.6, 1}, {10.4, 1}, {9.8, 1}, {9.9, 1}}}};
+  const std::vector<Table> tables = PortfolioTables(result);
+  ASSERT_EQ(tables[0].rows.size(), 3u);  // no row of another seed
+  const auto beyond = [&tables](std::size_t row) {
+    return std::pair(tables[0].rows[row][5].text, tables[0].rows[row][6].text);
+  };
+  EXPECT_EQ(tables[0].columns[6], "slower beyond chance");
+  EXPECT_THAT(beyond(0), Pair("0", "1"));
+  EXPECT_THAT(beyond(1), Pair("0", "0"));
+  ASSERT_EQ(tables[1].rows.size(), 1u);
+  EXPECT_EQ(tables[1].rows[0][1].text, "better");
+  EXPECT_EQ(tables[1].rows[0][3].text, "yes");
+  EXPECT_EQ(tables[2].rows.size(), 5u);
 }
 
 }  // namespace

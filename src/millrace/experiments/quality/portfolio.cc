@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -29,6 +30,8 @@ constexpr std::uint64_t kFirstTuningSeed = kFirstPortfolioSeed + 1'000;
 constexpr std::size_t kTrainingGraphs = 14;
 constexpr std::size_t kQuickTrainingGraphs = 3;
 constexpr double kBehind = 1.001;  // of the best method's makespan
+constexpr double kChance = 0.01;
+constexpr int kSeedsForChance = 5;  // fewer than five against five never differ beyond that
 
 void AddTaskGraphs(PortfolioUse use, bool quick, std::vector<PortfolioProblem>& problems) {
   const std::vector<int> sizes = quick ? std::vector<int>{60} : std::vector<int>{60, 200, 1000};
@@ -67,11 +70,12 @@ void AddDrawnCases(std::vector<PortfolioProblem>& problems, std::size_t count) {
   }
 }
 
-PortfolioOutcome PlanAlone(const PortfolioProblem& problem, const Planner& planner, const PortfolioOptions& options) {
+PortfolioOutcome PlanAlone(const PortfolioProblem& problem, const Planner& planner, const PortfolioOptions& options,
+                           std::uint64_t seed) {
   OneMethodOptions one;
   if (!planner.traits().chooses_fusion) one.fusion = problem.fusion;
   one.time_limit = options.seconds;
-  one.seed = options.seed;
+  one.seed = seed;
   const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(problem.graph, problem.machine, problem.proxy);
   const OneMethodResult result = PlanByOneMethod(*model, problem.machine, planner, one);
   return {result.record.proxy_seconds, result.wall_seconds};
@@ -92,86 +96,126 @@ PortfolioOutcome PlanTogether(const PortfolioProblem& problem, const PlannerRegi
   return {result.best.proxy_seconds, clock.Elapsed()};
 }
 
-std::vector<double> Makespans(const std::vector<PortfolioOutcome>& outcomes) {
-  std::vector<double> makespans;
-  makespans.reserve(outcomes.size());
-  for (const PortfolioOutcome& outcome : outcomes) makespans.push_back(outcome.makespan);
-  return makespans;
+// By seed.
+using Seeds = std::vector<PortfolioOutcome>;
+
+std::vector<double> Logs(const Seeds& seeds) {
+  std::vector<double> logs;
+  for (const PortfolioOutcome& outcome : seeds) logs.push_back(std::log(outcome.makespan));
+  return logs;
 }
 
-std::vector<PortfolioOutcome> OfMethod(const PortfolioResult& result, std::size_t method) {
-  std::vector<PortfolioOutcome> outcomes;
-  for (const std::vector<PortfolioOutcome>& alone : result.alone) outcomes.push_back(alone[method]);
+// Geometric mean of the makespans, arithmetic mean of the seconds.
+PortfolioOutcome MeanOf(const Seeds& seeds) {
+  PortfolioOutcome mean;
+  if (seeds.size() == 1) return seeds.front();
+  for (const PortfolioOutcome& outcome : seeds) mean.seconds += outcome.seconds / static_cast<double>(seeds.size());
+  mean.makespan = std::exp(Mean(Logs(seeds)));
+  return mean;
+}
+
+std::vector<Seeds> OfMethod(const PortfolioResult& result, std::size_t method) {
+  std::vector<Seeds> outcomes;
+  for (const std::vector<Seeds>& alone : result.alone) outcomes.push_back(alone[method]);
   return outcomes;
 }
 
-std::size_t BestAlone(const std::vector<PortfolioOutcome>& alone) {
-  const auto faster = [](const PortfolioOutcome& a, const PortfolioOutcome& b) { return a.makespan < b.makespan; };
-  return static_cast<std::size_t>(std::min_element(alone.begin(), alone.end(), faster) - alone.begin());
+const Seeds& BestAlone(const std::vector<Seeds>& alone) {
+  return *std::min_element(alone.begin(), alone.end(),
+                           [](const Seeds& a, const Seeds& b) { return MeanOf(a).makespan < MeanOf(b).makespan; });
 }
 
-double PercentLonger(double makespan, double other) { return 100 * (makespan / other - 1); }
+double PercentLonger(const Seeds& own, const Seeds& other) {
+  return 100 * (MeanOf(own).makespan / MeanOf(other).makespan - 1);
+}
 
-std::vector<Cell> Against(const PortfolioResult& result, const std::string& name,
-                          const std::vector<PortfolioOutcome>& others) {
-  const std::vector<double> own = Makespans(result.whole);
-  const std::vector<double> other = Makespans(others);
-  const Duel duel = Compare(own, other);
-  std::size_t worst = 0;
+bool EnoughForChance(const PortfolioResult& result) { return result.options.seeds >= kSeedsForChance; }
+
+bool BeyondChance(const Seeds& own, const Seeds& other) {
+  return ChanceOfDifference(Logs(own), Logs(other)) <= kChance;
+}
+
+std::vector<Cell> Against(const PortfolioResult& result, const std::string& name, const std::vector<Seeds>& others) {
+  std::vector<double> own, other;
+  std::size_t faster = 0, slower = 0;
+  double worst = 0;
   double seconds = 0;
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    if (own[i] / other[i] > own[worst] / other[worst]) worst = i;
-    seconds += others[i].seconds / static_cast<double>(own.size());
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    own.push_back(MeanOf(result.whole[i]).makespan);
+    other.push_back(MeanOf(others[i]).makespan);
+    const double longer = PercentLonger(result.whole[i], others[i]);
+    worst = std::max(worst, longer);
+    seconds += MeanOf(others[i]).seconds / static_cast<double>(others.size());
+    if (EnoughForChance(result) && BeyondChance(result.whole[i], others[i])) ++(longer > 0 ? slower : faster);
   }
-  return {Words(name),        Range(duel.ratio.value, duel.ratio.low, duel.ratio.high, 4),
-          Count(duel.wins),   Count(duel.ties),
-          Count(duel.losses), Number(std::max(0.0, PercentLonger(own[worst], other[worst])), 2),
-          Number(seconds, 2)};
+  const Duel duel = Compare(own, other);
+  std::vector<Cell> row = {Words(name), Range(duel.ratio.value, duel.ratio.low, duel.ratio.high, 4), Count(duel.wins),
+                           Count(duel.ties), Count(duel.losses)};
+  if (EnoughForChance(result)) row.insert(row.end(), {Count(faster), Count(slower)});
+  row.insert(row.end(), {Number(worst, 2), Number(seconds, 2)});
+  return row;
 }
 
 Table Overall(const PortfolioResult& result) {
   double longest = 0;
-  for (const PortfolioOutcome& outcome : result.whole) longest = std::max(longest, outcome.seconds);
+  for (const Seeds& seeds : result.whole) {
+    for (const PortfolioOutcome& outcome : seeds) longest = std::max(longest, outcome.seconds);
+  }
   Table table{
       "overall",
-      fmt::format("Each method alone against optimize on {} problems, {} s each; optimize took {:.2f} s at most.",
-                  result.problems.size(), result.options.seconds, longest),
-      {"alone", "its makespan / optimize's", "optimize faster", "equal", "slower", "at most longer %", "mean s"},
+      fmt::format("Each method alone against optimize on {} problems, {} s and {} each; optimize took {:.2f} s "
+                  "at most.",
+                  result.problems.size(), result.options.seconds,
+                  result.options.seeds == 1 ? "one seed" : fmt::format("{} seeds", result.options.seeds), longest),
+      {"alone", "its makespan / optimize's", "optimize faster", "equal", "slower"},
       {}};
-  std::vector<PortfolioOutcome> best;
-  for (const std::vector<PortfolioOutcome>& alone : result.alone) best.push_back(alone[BestAlone(alone)]);
+  if (EnoughForChance(result))
+    table.columns.insert(table.columns.end(), {"faster beyond chance", "slower beyond chance"});
+  table.columns.insert(table.columns.end(), {"at most longer %", "mean s"});
   for (std::size_t m = 0; m < result.options.methods.size(); ++m)
     table.rows.push_back(Against(result, result.options.methods[m], OfMethod(result, m)));
+  std::vector<Seeds> best;
+  for (const std::vector<Seeds>& alone : result.alone) best.push_back(BestAlone(alone));
   table.rows.push_back(Against(result, "the best of these, in hindsight", best));
-  table.rows.push_back(Against(result, "optimize with another seed", result.reseed));
+  if (EnoughForChance(result)) return table;  // a seed more says nothing then that the seeds do not
+  std::vector<Seeds> reseed;
+  for (const PortfolioOutcome& outcome : result.reseed) reseed.push_back({outcome});
+  table.rows.push_back(Against(result, "optimize with another seed", reseed));
   return table;
 }
 
 Table Behind(const PortfolioResult& result) {
+  const bool enough = EnoughForChance(result);
   Table table{"behind",
-              "Where the best method alone is faster than optimize by more than 0.1 %, and what another seed makes of "
-              "optimize there.",
-              {"problem", "best alone", "optimize takes longer by %", "with another seed %"},
+              fmt::format("Where the best method alone is faster than optimize by more than 0.1 %, and {}.",
+                          enough ? "whether chance would differ as much in at most one of a hundred cases"
+                                 : "what another seed makes of optimize there"),
+              {"problem", "best alone", "optimize takes longer by %", enough ? "beyond chance" : "with another seed %"},
               {}};
   for (std::size_t i = 0; i < result.problems.size(); ++i) {
-    const std::size_t best = BestAlone(result.alone[i]);
-    const double makespan = result.alone[i][best].makespan;
-    if (result.whole[i].makespan <= kBehind * makespan) continue;
-    table.rows.push_back({Words(result.problems[i]), Words(result.options.methods[best]),
-                          Number(PercentLonger(result.whole[i].makespan, makespan), 2),
-                          Number(PercentLonger(result.reseed[i].makespan, makespan), 2)});
+    const Seeds& best = BestAlone(result.alone[i]);
+    const Seeds& own = result.whole[i];
+    if (MeanOf(own).makespan <= kBehind * MeanOf(best).makespan) continue;
+    const std::size_t method = static_cast<std::size_t>(&best - result.alone[i].data());
+    table.rows.push_back(
+        {Words(result.problems[i]), Words(result.options.methods[method]), Number(PercentLonger(own, best), 2),
+         enough ? Words(BeyondChance(own, best) ? "yes" : "no") : Number(PercentLonger({result.reseed[i]}, best), 2)});
   }
   return table;
 }
 
+// A row for each seed.
 Table EveryProblem(const PortfolioResult& result) {
-  Table table{"problems", "", {"problem", "optimize", "optimize took", "optimize with another seed"}, {}, true};
+  Table table{"problems", "", {"problem", "seed", "optimize", "optimize took", "optimize with another seed"}, {}, true};
   for (const std::string& method : result.options.methods) table.columns.push_back(method);
   for (std::size_t i = 0; i < result.problems.size(); ++i) {
-    std::vector<Cell> row = {Words(result.problems[i]), Number(result.whole[i].makespan, 9),
-                             Number(result.whole[i].seconds, 3), Number(result.reseed[i].makespan, 9)};
-    for (const PortfolioOutcome& outcome : result.alone[i]) row.push_back(Number(outcome.makespan, 9));
-    table.rows.push_back(std::move(row));
+    for (std::size_t seed = 0; seed < result.whole[i].size(); ++seed) {
+      const PortfolioOutcome& own = result.whole[i][seed];
+      std::vector<Cell> row = {Words(result.problems[i]), Count(result.options.seed + seed), Number(own.makespan, 9),
+                               Number(own.seconds, 3), Number(result.reseed[i].makespan, 9)};
+      for (const Seeds& alone : result.alone[i]) row.push_back(Number(alone[seed].makespan, 9));
+      table.rows.push_back(std::move(row));
+    }
   }
   return table;
 }
@@ -205,12 +249,16 @@ PortfolioResult RunPortfolio(const std::vector<PortfolioProblem>& problems, cons
       static_cast<int>(problems.size()), options.at_once,
       [&](int number) {
         const auto i = static_cast<std::size_t>(number);
-        for (const std::unique_ptr<Planner>& planner : alone) {
-          StopIfInterrupted();
-          result.alone[i].push_back(PlanAlone(problems[i], *planner, options));
+        const auto more = static_cast<std::uint64_t>(options.seeds);
+        result.alone[i].resize(alone.size());
+        for (std::uint64_t seed = options.seed; seed < options.seed + more; ++seed) {
+          for (std::size_t m = 0; m < alone.size(); ++m) {
+            StopIfInterrupted();
+            result.alone[i][m].push_back(PlanAlone(problems[i], *alone[m], options, seed));
+          }
+          result.whole[i].push_back(PlanTogether(problems[i], planners, options, seed));
         }
-        result.whole[i] = PlanTogether(problems[i], planners, options, options.seed);
-        result.reseed[i] = PlanTogether(problems[i], planners, options, options.seed + 1);
+        result.reseed[i] = PlanTogether(problems[i], planners, options, options.seed + more);
       },
       progress);
   return result;

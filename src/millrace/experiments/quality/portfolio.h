@@ -16,7 +16,8 @@
 // Optimize beside each method of its pool alone, at equal wall time: is it ever beaten by one of its own? Methods that
 // are run together form a portfolio (Huberman et al., "An economics approach to hard computational problems", 1997);
 // the best of them on each problem, known only afterwards, is what it can hope for. Plans are judged by the proxy,
-// which is the target as well. Seconds.
+// which is the target as well. With several seeds a method that is better on a problem can be told from one that was
+// lucky there. Seconds.
 namespace millrace {
 
 struct PortfolioProblem {
@@ -38,12 +39,15 @@ enum class PortfolioUse { kTune, kJudge };
 // graphs.
 std::vector<PortfolioProblem> PortfolioProblems(PortfolioUse use, bool quick);
 
+inline constexpr int kMostPortfolioSeeds = 10;
+
 struct PortfolioOptions {
   std::vector<std::string> methods;  // alone, each with its usual settings
   double seconds = 5;                // of each planning; methods of one answer take what they take
   int threads = 1;                   // of optimize
   int at_once = 1;                   // problems
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;            // the first
+  int seeds = 1;                     // of each planning; one after the other
 };
 
 struct PortfolioOutcome {
@@ -53,10 +57,10 @@ struct PortfolioOutcome {
 
 struct PortfolioResult {
   PortfolioOptions options;
-  std::vector<std::string> problems;                 // their names
-  std::vector<PortfolioOutcome> whole;               // optimize, by problem
-  std::vector<PortfolioOutcome> reseed;              // of another seed
-  std::vector<std::vector<PortfolioOutcome>> alone;  // by problem, then by method
+  std::vector<std::string> problems;                              // their names
+  std::vector<std::vector<PortfolioOutcome>> whole;               // optimize, by problem, then by seed
+  std::vector<PortfolioOutcome> reseed;                           // of one seed more, by problem
+  std::vector<std::vector<std::vector<PortfolioOutcome>>> alone;  // by problem, then by method, then by seed
 };
 
 // Plans of one problem are made one after the other. The registry makes planners of one thread. `progress` is told
@@ -67,8 +71,9 @@ PortfolioResult RunPortfolio(const std::vector<PortfolioProblem>& problems, cons
 
 // "overall": for every method, the best of all of them, and optimize with another seed: its makespan over optimize's,
 // as geometric mean with the interval of 95 %, how often optimize is faster, equal (within a billionth) and slower, and
-// the worst for it. "behind": where the best method alone is faster than optimize by more than a thousandth.
-// "problems": every makespan, for programs.
+// the worst for it; each problem by the geometric mean of its seeds, and with five seeds or more how often it is so beyond
+// chance, which would differ as much in at most one of a hundred cases. "behind": where the best method alone is faster than optimize by more
+// than a thousandth. "problems": every makespan, for programs.
 std::vector<Table> PortfolioTables(const PortfolioResult& result);
 
 }  // namespace millrace
