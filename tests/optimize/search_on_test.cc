@@ -95,9 +95,15 @@ TEST(SearchOn, OpensFusionOnEveryThreadWhereTransfersDoNotContend) {
   pooling.methods = {"heft"};
   Pool pool = MakePool(*model, ShippedPlanners(), FusionOptions(*model), pooling, {});
   const auto open = ShippedPlanners().Make("anneal+fusion");
-  const SearchOnOptions options{.seconds = 0.2, .threads = 3, .open = open.get(), .random = Random(1)};
+  std::string begun;
+  const SearchOnOptions options{.seconds = 0.2,
+                                .threads = 3,
+                                .open = open.get(),
+                                .random = Random(1),
+                                .begins = [&begun](const std::string& method) { begun = method; }};
   const std::optional<PoolEntry> found = SearchOnFrom(*model, pool, pool.entries.front(), options);
   ASSERT_TRUE(found);
+  EXPECT_EQ(begun, "anneal+fusion");
   EXPECT_EQ(found->method, "heft+anneal+fusion");
 }
 

@@ -373,14 +373,14 @@ void Pipeline::SearchOn() {
               candidate.proxy_seconds};
     }
   }
-  Tell("search on", "anneal", 0);
   const std::unique_ptr<const Planner> first = PlannerThatGoesOn(false);
   const std::unique_ptr<const Planner> open = PlannerThatGoesOn(true);
   const SearchOnOptions on{.seconds = PlanningSeconds(effort_.search_on_share).value_or(0),
                            .threads = beside_ ? options_.threads - 1 : options_.threads,
                            .first = first.get(),
                            .open = open.get(),
-                           .random = Random(options_.seed).Fork(kSearchOn)};
+                           .random = Random(options_.seed).Fork(kSearchOn),
+                           .begins = [this](const std::string& method) { Tell("search on", method, 0); }};
   std::optional<PoolEntry> found = SearchOnFrom(*proxy_, pool_, best, on);
   if (found) pool_.entries.push_back(*std::move(found));
   if (!beside_) return;

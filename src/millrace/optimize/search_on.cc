@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -65,6 +64,7 @@ std::optional<PoolEntry> SearchOnFrom(const CostModel& model, Pool& pool, const 
     if (open) return *options.open;
     return search == 0 && drawn ? *options.first : *annealing;
   };
+  if (options.begins) options.begins(planner_of(0).name());
   std::vector<std::optional<RatedAssignment>> found(static_cast<std::size_t>(searches));
   RunInParallel(searches, searches, [&](int search) {
     Random random = options.random.Fork(static_cast<std::uint64_t>(search));

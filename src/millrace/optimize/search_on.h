@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "millrace/cost/cost_model.h"
 #include "millrace/optimize/pool.h"
@@ -18,6 +20,8 @@ struct SearchOnOptions {
   const Planner* first = nullptr;  // searches on the first thread where transfers do not contend; null: annealing
   const Planner* open = nullptr;   // with fusion open, where ops can be fused; null: nowhere
   Random random{0};
+  std::function<void(const std::string&)> begins =
+      {};  // told the name of what searches on the first thread; may be null
 };
 
 // Is there time for a search of the graph with fusion open, which prices its groups anew some dozen times?
