@@ -27,20 +27,17 @@ Environment::Environment(const CostedGraph& costed)
   for (std::size_t i = 0; i < by_rank.size(); ++i)
     rank_positions_[static_cast<std::size_t>(by_rank[i])] = static_cast<std::int32_t>(i);
 
+  rank_order_ = RankOrder(costed, rank_positions_);
+
   child_offsets_.reserve(mean_seconds_.size() + 1);
   child_offsets_.push_back(0);
-  std::vector<GroupEdge> successors;
   for (int group = 0; group < costed.num_groups; ++group) {
     for (const GroupEdge& edge : costed.Predecessors(group))
       input_weights_[static_cast<std::size_t>(group)] += EdgeWeight(edge.bytes);
-    successors.assign(costed.Successors(group).begin(), costed.Successors(group).end());
-    const std::size_t kept = std::min<std::size_t>(successors.size(), kKeyChildren);
-    std::partial_sort(successors.begin(), successors.begin() + static_cast<std::ptrdiff_t>(kept), successors.end(),
-                      [this](const GroupEdge& a, const GroupEdge& b) {
-                        return rank_positions_[static_cast<std::size_t>(a.group)] <
-                               rank_positions_[static_cast<std::size_t>(b.group)];
-                      });
-    children_.insert(children_.end(), successors.begin(), successors.begin() + static_cast<std::ptrdiff_t>(kept));
+    const auto rank = static_cast<std::size_t>(rank_positions_[static_cast<std::size_t>(group)]);
+    const std::span<const RankOrder::Reader> readers = rank_order_.Readers(rank);
+    for (const RankOrder::Reader& reader : readers.first(std::min<std::size_t>(readers.size(), kKeyChildren)))
+      children_.push_back({rank_order_.groups()[static_cast<std::size_t>(reader.rank)], reader.bytes});
     child_offsets_.push_back(static_cast<std::int32_t>(children_.size()));
   }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
+#include "millrace/gflownet/environment/rank_order.h"
 #include "millrace/heuristics/upward_rank.h"
 
 // Building a plan for one graph on one machine as a Markov decision process: a state is a set of chains, one per unit;
@@ -53,6 +54,7 @@ class Environment {
 
   // Place of each group by decreasing upward rank, which is a topological order. Ready groups are sorted by it.
   std::span<const std::int32_t> rank_positions() const { return rank_positions_; }
+  const RankOrder& rank_order() const { return rank_order_; }
 
   // The weight of an edge where inputs are compared: its mean transfer seconds, and a little for the edge itself.
   // input_weights() has its sum over the predecessors of each group.
@@ -71,6 +73,7 @@ class Environment {
   MeanTransfer mean_transfer_;
   std::vector<double> mean_seconds_, upward_ranks_, downward_ranks_, optimistic_costs_, input_weights_;
   std::vector<std::int32_t> rank_positions_;
+  RankOrder rank_order_;
   std::vector<std::int32_t> child_offsets_;
   std::vector<GroupEdge> children_;
 };

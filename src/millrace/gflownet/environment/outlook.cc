@@ -22,9 +22,8 @@ Outlook::Outlook(const Environment& environment)
     : environment_(environment),
       devices_(static_cast<std::size_t>(environment.num_devices())),
       most_slots_(static_cast<std::size_t>(Horizon(environment.num_devices())) + 1),
-      by_rank_(static_cast<std::size_t>(environment.num_groups())),
       group_(most_slots_),
-      slot_of_(by_rank_.size(), -1),
+      slot_of_(environment.rank_order().groups().size(), -1),
       arrived_(most_slots_ * devices_),
       seconds_(most_slots_ * devices_),
       offsets_(most_slots_ + 1),
@@ -34,17 +33,6 @@ Outlook::Outlook(const Environment& environment)
       unit_free_(static_cast<std::size_t>(environment.costed().topology.num_units) * kAtOnce) {
   const CostedGraph& costed = environment.costed();
   const Topology& topology = costed.topology;
-  for (int group = 0; group < costed.num_groups; ++group)
-    by_rank_[static_cast<std::size_t>(environment.rank_positions()[static_cast<std::size_t>(group)])] = group;
-  reader_offsets_.push_back(0);
-  for (const std::int32_t group : by_rank_) {
-    const auto first = static_cast<std::ptrdiff_t>(readers_.size());
-    for (const GroupEdge& edge : costed.Successors(group))
-      readers_.push_back(
-          {environment.rank_positions()[static_cast<std::size_t>(edge.group)], static_cast<float>(edge.bytes)});
-    std::sort(readers_.begin() + first, readers_.end(), [](const Reader& a, const Reader& b) { return a.at < b.at; });
-    reader_offsets_.push_back(static_cast<std::int32_t>(readers_.size()));
-  }
   const auto equal = [&](const std::vector<double>& of_pairs) {
     for (int from = 0; from < costed.num_devices; ++from) {
       for (int to = 0; to < costed.num_devices; ++to) {
@@ -146,9 +134,9 @@ MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
         }
         latency += finish;
         for (std::size_t r = first; r < last; ++r) {
-          const Reader& reader = o.inner_readers_[r];
+          const Reader& reader = o.readers_[r];
           Lanes& arrival = VectorAt<Width>(o.arrivals_.data() +
-                                           (static_cast<std::size_t>(reader.at) * devices + d) * kAtOnce + lane);
+                                           (static_cast<std::size_t>(reader.slot) * devices + d) * kAtOnce + lane);
           const Lanes arrives = latency + reader.bytes * per_byte;
           arrival = arrives > arrival ? arrives : arrival;
         }
@@ -163,17 +151,18 @@ void Outlook::Gather() {
     slot_of_[static_cast<std::size_t>(environment_.rank_positions()[static_cast<std::size_t>(group_[slot])])] = -1;
   const State& state = *state_;
   const CostedGraph& costed = environment_.costed();
+  const RankOrder& order = environment_.rank_order();
   const std::span<const std::int32_t> ranks = environment_.rank_positions();
   first_free_ = state.DeviceFree(0);
   for (std::size_t d = 1; d < devices_; ++d) first_free_ = std::min(first_free_, state.DeviceFree(static_cast<int>(d)));
 
   // The ready group of the highest upward rank is the first by rank that is not placed.
   const auto begin = static_cast<std::size_t>(ranks[static_cast<std::size_t>(state.ready().front())]);
-  const std::size_t end = std::min(by_rank_.size(), begin + kMostRanks);
+  const std::size_t end = std::min(ranks.size(), begin + kMostRanks);
   slots_ = 0;
   work_ = 0;
   for (std::size_t rank = begin; rank < end && slots_ < most_slots_; ++rank) {
-    const std::int32_t group = by_rank_[rank];
+    const std::int32_t group = order.groups()[rank];
     if (state.placed(group)) continue;
     work_ += environment_.mean_seconds()[static_cast<std::size_t>(group)];
     group_[slots_] = group;
@@ -185,20 +174,19 @@ void Outlook::Gather() {
     }
     ++slots_;
   }
-  finished_ = slots_ == by_rank_.size() - static_cast<std::size_t>(state.steps());
+  finished_ = slots_ == ranks.size() - static_cast<std::size_t>(state.steps());
 
-  inner_readers_.clear();
+  readers_.clear();
   const std::int32_t last = ranks[static_cast<std::size_t>(group_[slots_ - 1])];
   for (std::size_t slot = 0; slot < slots_; ++slot) {
-    offsets_[slot] = static_cast<std::int32_t>(inner_readers_.size());
+    offsets_[slot] = static_cast<std::int32_t>(readers_.size());
     const auto rank = static_cast<std::size_t>(ranks[static_cast<std::size_t>(group_[slot])]);
-    for (std::int32_t r = reader_offsets_[rank]; r < reader_offsets_[rank + 1]; ++r) {
-      const Reader& reader = readers_[static_cast<std::size_t>(r)];
-      if (reader.at > last) break;
-      inner_readers_.push_back({slot_of_[static_cast<std::size_t>(reader.at)], reader.bytes});
+    for (const RankOrder::Reader& reader : order.Readers(rank)) {
+      if (reader.rank > last) break;
+      readers_.push_back({slot_of_[static_cast<std::size_t>(reader.rank)], static_cast<float>(reader.bytes)});
     }
   }
-  offsets_[slots_] = static_cast<std::int32_t>(inner_readers_.size());
+  offsets_[slots_] = static_cast<std::int32_t>(readers_.size());
 }
 
 // Places the choice itself.
@@ -233,13 +221,13 @@ void Outlook::Begin(std::size_t lane, Action action) {
   } else {
     free_.data()[on * kAtOnce + lane] = finish;
   }
-  for (std::int32_t r = reader_offsets_[rank]; r < reader_offsets_[rank + 1]; ++r) {
-    const Reader& reader = readers_[static_cast<std::size_t>(r)];
-    const std::int32_t at = slot_of_[static_cast<std::size_t>(reader.at)];
-    if (at < 0) continue;
+  for (const RankOrder::Reader& reader : environment_.rank_order().Readers(rank)) {
+    const std::int32_t slot_of_reader = slot_of_[static_cast<std::size_t>(reader.rank)];
+    if (slot_of_reader < 0) continue;
+    const auto bytes = static_cast<float>(reader.bytes);
     for (std::size_t d = 0; d < devices_; ++d) {
-      float& arrival = arrivals_.data()[(static_cast<std::size_t>(at) * devices_ + d) * kAtOnce + lane];
-      arrival = std::max(arrival, finish + latency_[on * devices_ + d] + reader.bytes * per_byte_[on * devices_ + d]);
+      float& arrival = arrivals_.data()[(static_cast<std::size_t>(slot_of_reader) * devices_ + d) * kAtOnce + lane];
+      arrival = std::max(arrival, finish + latency_[on * devices_ + d] + bytes * per_byte_[on * devices_ + d]);
     }
   }
 }

@@ -52,7 +52,7 @@ class Outlook {
   static constexpr std::size_t kAtOnce = 8;
 
   struct Reader {
-    std::int32_t at = 0;  // rank, or slot
+    std::int32_t slot = 0;
     float bytes = 0;
   };
   struct Prospect {
@@ -70,14 +70,11 @@ class Outlook {
 
   const Environment& environment_;
   std::size_t devices_;
-  std::size_t most_slots_;     // one more than the horizon, for a choice that is among them
-  bool shared_units_ = false;  // does a unit belong to several devices, or a device to several units?
-  std::vector<std::int32_t> by_rank_;
-  std::vector<double> speeds_;                // by device
-  std::vector<float> latency_, per_byte_;     // by from * devices + to
-  bool equal_links_ = false;                  // are all but those to itself the same?
-  std::vector<std::int32_t> reader_offsets_;  // by rank
-  std::vector<Reader> readers_;               // by rank, the first by rank first
+  std::size_t most_slots_;                 // one more than the horizon, for a choice that is among them
+  bool shared_units_ = false;              // does a unit belong to several devices, or a device to several units?
+  std::vector<double> speeds_;             // by device
+  std::vector<float> latency_, per_byte_;  // by from * devices + to
+  bool equal_links_ = false;               // are all but those to itself the same?
 
   // The next groups of the state by rank, once they are asked for.
   const State* state_ = nullptr;
@@ -89,7 +86,7 @@ class Outlook {
   std::vector<std::int32_t> slot_of_;     // by rank; -1
   std::vector<float> arrived_, seconds_;  // by slot * devices + device; seconds are infinite where it cannot run
   std::vector<std::int32_t> offsets_;     // by slot
-  std::vector<Reader> inner_readers_;
+  std::vector<Reader> readers_;           // among the slots
 
   // Of the choices side by side, the lane last.
   std::vector<std::uint8_t> skipped_;      // by slot: a bit for each lane that does not place it

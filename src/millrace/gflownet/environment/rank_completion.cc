@@ -14,23 +14,17 @@ constexpr double kNowhere = std::numeric_limits<double>::infinity();
 RankCompletion::RankCompletion(const Environment& environment)
     : environment_(environment),
       devices_(static_cast<std::size_t>(environment.num_devices())),
-      group_(static_cast<std::size_t>(environment.num_groups())),
+      group_(environment.rank_order().groups()),
       device_free_(devices_),
       unit_free_(static_cast<std::size_t>(environment.costed().topology.num_units)),
       colocations_(environment.costed()) {
   const CostedGraph& costed = environment.costed();
-  for (int group = 0; group < costed.num_groups; ++group)
-    group_[static_cast<std::size_t>(environment.rank_positions()[static_cast<std::size_t>(group)])] = group;
   arrivals_.resize(group_.size() * devices_);
-  reader_offsets_.push_back(0);
   for (const std::int32_t group : group_) {
     for (int device = 0; device < costed.num_devices; ++device) {
       seconds_.push_back(costed.Seconds(group, device));
       optimistic_.push_back(environment.OptimisticCost(group, device));
     }
-    for (const GroupEdge& edge : costed.Successors(group))
-      readers_.push_back({environment.rank_positions()[static_cast<std::size_t>(edge.group)], edge.bytes});
-    reader_offsets_.push_back(static_cast<std::int32_t>(readers_.size()));
   }
   const Topology& topology = costed.topology;
   shared_units_ = topology.num_units != topology.num_devices;
@@ -115,9 +109,8 @@ double RankCompletion::Place(std::size_t at, int device) {
   if (costed.num_colocations > 0) colocations_.Place(group_[at], device);
   const double* const latency = topology.latency.data() + on * devices_;
   const double* const seconds_per_byte = topology.seconds_per_byte.data() + on * devices_;
-  for (std::int32_t i = reader_offsets_[at]; i < reader_offsets_[at + 1]; ++i) {
-    const Reader& reader = readers_[static_cast<std::size_t>(i)];
-    double* const arrivals = arrivals_.data() + static_cast<std::size_t>(reader.at) * devices_;
+  for (const RankOrder::Reader& reader : environment_.rank_order().Readers(at)) {
+    double* const arrivals = arrivals_.data() + static_cast<std::size_t>(reader.rank) * devices_;
     for (std::size_t d = 0; d < devices_; ++d)
       arrivals[d] = std::max(arrivals[d], finish + (latency[d] + reader.bytes * seconds_per_byte[d]));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "millrace/gflownet/environment/state.h"
@@ -32,18 +33,11 @@ class RankCompletion {
   double Finish(const State& state, Action action, CompletionRule rule, Assignment* plan);
   double Place(std::size_t at, int device);
 
-  struct Reader {
-    std::int32_t at = 0;  // place by rank
-    double bytes = 0;
-  };
-
   const Environment& environment_;
   std::size_t devices_;
-  std::vector<std::int32_t> group_;           // by rank
+  std::span<const std::int32_t> group_;       // by rank
   std::vector<double> seconds_, optimistic_;  // by rank * devices + device
-  std::vector<std::int32_t> reader_offsets_;  // by rank
-  std::vector<Reader> readers_;
-  bool shared_units_ = false;  // does a unit belong to several devices, or a device to several units?
+  bool shared_units_ = false;                 // does a unit belong to several devices, or a device to several units?
 
   // Of the plan that is being finished.
   std::vector<double> arrivals_;  // by rank * devices + device
