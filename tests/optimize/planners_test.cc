@@ -1,381 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/optimize/planners.h"
-#include "millrace/heuristics/heuristics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
-#include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
-#include "millrace/fusion/fusion_options.h"
 #include "millrace/gflownet/policy/message_passing.h"
 #include "millrace/go/network.h"
-#include "millrace/plan/verify.h"
-#include "millrace/planning/deadline.h"
-#include "millrace/simulate/bounds.h"
+#include "millrace/heuristics/heuristics.h"
+#include "millrace/machine/preset.h"
 #include "millrace/simulate/timeline.h"
-#include "tests/reference/costed_problem.h"
-#include "tests/reference/random_steering.h"
-#include "tests/reference/shaken_weights.h"
-#include "tests/reference/slow_simulator.h"
+#include "millrace/workloads/random_graph.h"
+#include "tests/optimize/some_planners.h"
 #include "tests/reference/temporary_folder.h"
 
-// What every planner promises, asked of each planner there is.
+// What a registry makes, and of what files.
 namespace millrace {
 namespace {
 
 using ::testing::AllOf;
 using testing::CostedProblem;
 using ::testing::HasSubstr;
-using ::testing::Not;
-using testing::SteeredProblem;
-
-// Weights nobody trained, so that learned planners can be asked in any build. Those that training starts from make all
-// choices alike, and these do not.
-const PlannerFiles& SomeWeights() {
-  static const testing::TemporaryFolder folder;
-  static const PlannerFiles files = [] {
-    PlannerFiles made{.gflownet_weights = folder.Path("gflownet.safetensors"),
-                      .go_weights = folder.Path("go.safetensors"),
-                      .go_moves_weights = folder.Path("go-moves.safetensors")};
-    Random random(3);
-    Weights gflownet = InitialMessagePassingWeights(random);
-    LookAhead(gflownet);
-    WriteWeights(made.gflownet_weights, testing::Shaken(gflownet, random, 0.1));
-    WriteWeights(made.go_weights, testing::Shaken(InitialGoWeights(random), random, 0.1));
-    WriteWeights(made.go_moves_weights, testing::Shaken(InitialGoMoveWeights(random), random, 0.1));
-    return made;
-  }();
-  return files;
-}
-
-const PlannerRegistry& PlannersWithSomeWeights() {
-  static const PlannerRegistry planners = MakePlannerRegistry(SomeWeights());
-  return planners;
-}
-
-// A problem with the groups given and, for planners that choose fusion, the same with fusion open.
-std::vector<PlanningProblem> ProblemsFor(const PlannerTraits& traits, const CostedProblem& given) {
-  std::vector<PlanningProblem> problems = {PlanningProblem(*given.model, given.costed)};
-  if (traits.chooses_fusion) problems.emplace_back(*given.model);
-  return problems;
-}
-
-const CostedGraph& GroupsOf(const PlanningProblem& problem, const ProposedPlan& offer) {
-  return problem.fusion_open() ? *offer.costed : problem.costed();
-}
-
-Plan PlanOf(const PlanningProblem& problem, const ProposedPlan& offer) {
-  return {GroupsOf(problem, offer).groups, offer.assignment.placement, offer.assignment.sequence};
-}
-
-std::vector<ProposedPlan> OffersOf(const Planner& planner, const PlanningProblem& problem, const Budget& budget,
-                                   std::uint64_t seed) {
-  std::vector<ProposedPlan> offers;
-  Random random(seed);
-  planner.Propose(problem, budget, random, [&offers](ProposedPlan offer) { offers.push_back(std::move(offer)); });
-  return offers;
-}
-
-std::vector<Plan> PlansOf(const Planner& planner, const PlanningProblem& problem, const Budget& budget,
-                          std::uint64_t seed) {
-  std::vector<Plan> plans;
-  for (const ProposedPlan& offer : OffersOf(planner, problem, budget, seed)) plans.push_back(PlanOf(problem, offer));
-  return plans;
-}
-
-Budget SmallBudget(std::int64_t samples) {
-  Budget budget;
-  budget.samples = samples;
-  budget.iterations = 400;
-  return budget;
-}
-
-// The numbers of "0.01,0.04"; none where there are other words.
-std::vector<double> NumbersIn(const std::string& words) {
-  std::vector<double> numbers;
-  std::istringstream text(words);
-  for (std::string word; std::getline(text, word, ',');) {
-    std::istringstream digits(word);
-    double number = 0;
-    if (!(digits >> number) || !digits.eof()) return {};
-    numbers.push_back(number);
-  }
-  return numbers;
-}
-
-// What Make says against the settings; empty where it makes the planner.
-std::string RefusalOf(const std::string& name, const PlannerSettings& settings) {
-  try {
-    PlannersWithSomeWeights().Make(name, settings);
-  } catch (const InvalidInput& error) {
-    return error.what();
-  }
-  return "";
-}
-
-PlannerSettings With(const std::string& option, std::vector<double> values) {
-  PlannerSettings settings;
-  settings.Set(option, std::move(values));
-  return settings;
-}
-
-class EveryPlanner : public ::testing::TestWithParam<std::string> {
- protected:
-  const std::string& name() const { return GetParam(); }
-  const PlannerTraits& traits() const { return PlannersWithSomeWeights().Traits(name()); }
-  std::unique_ptr<Planner> Make() const { return PlannersWithSomeWeights().Make(name()); }
-
-  // That plans can be executed, take the time that the slow simulator says and are no better than can be.
-  void CheckOffers(const CostedProblem& given, const PlanningProblem& problem, const Planner& planner,
-                   const Budget& budget) const {
-    const std::vector<ProposedPlan> offers = OffersOf(planner, problem, budget, 5);
-    // A search offers none of the drawn plans that do not fit in memory.
-    ASSERT_TRUE(!offers.empty() || (given.costed.limited_memory && name().ends_with("+search")));
-    for (const ProposedPlan& offer : offers) {
-      // A planner names groups where it has chosen them and nowhere else.
-      ASSERT_EQ(offer.costed != nullptr, problem.fusion_open());
-      const Plan plan = PlanOf(problem, offer);
-      ASSERT_EQ(WhyNotValid(given.graph, given.machine, plan), std::nullopt);
-      const CostedGraph& costed = GroupsOf(problem, offer);
-      const double slow = testing::SlowSimulate(given.graph, given.machine, plan).makespan;
-      ASSERT_NEAR(MakeTimeline(costed, offer.assignment).makespan, slow, 1e-9 * slow);
-      ASSERT_GE(slow, LowerBound(costed) * (1 - 1e-9));
-    }
-  }
-};
-
-TEST_P(EveryPlanner, OffersValidPlansWhichTheSlowSimulatorPricesAlike) {
-  Random random(11);
-  for (int round = 0; round < 40; ++round) {
-    const CostedProblem given(random, {.memory = round % 4 == 3});
-    for (const PlanningProblem& problem : ProblemsFor(traits(), given))
-      CheckOffers(given, problem, *Make(), SmallBudget(3));
-  }
-}
-
-TEST_P(EveryPlanner, OffersOnlyPlansThatKeepToWhatAUserHasSettled) {
-  Random random(20);
-  int plans = 0;
-  for (int round = 0; round < 60; ++round) {
-    const SteeredProblem given(random, {.memory = round % 4 == 3}, round % 3 == 2 ? Proxy::kContended : Proxy::kLinear);
-    for (const FusionOption& fusion : FusionOptions(*given.model)) {
-      const CostedGraph costed = MakeCostedGraph(*given.model, fusion.groups);
-      for (const Plan& plan : PlansOf(*Make(), PlanningProblem(*given.model, costed), SmallBudget(3), 5)) {
-        ASSERT_EQ(WhyNotValid(given.graph, given.machine, plan), std::nullopt);
-        ASSERT_TRUE(Keeps(given.steering, plan)) << "round " << round << ", fusion " << fusion.name;
-        ++plans;
-      }
-    }
-    if (!traits().chooses_fusion) continue;
-    for (const Plan& plan : PlansOf(*Make(), PlanningProblem(*given.model), SmallBudget(3), 5)) {
-      ASSERT_EQ(WhyNotValid(given.graph, given.machine, plan), std::nullopt);
-      ASSERT_TRUE(Keeps(given.steering, plan)) << "round " << round << ", fusion open";
-      ++plans;
-    }
-  }
-  EXPECT_GE(plans, 60);
-}
-
-TEST_P(EveryPlanner, OffersTheSamePlansForTheSameSeedAtAnyNumberOfThreads) {
-  const PlannerRegistry on_threads = MakePlannerRegistry(SomeWeights(), 3);
-  Random random(12);
-  for (int round = 0; round < 20; ++round) {
-    const CostedProblem given(random);
-    for (const PlanningProblem& problem : ProblemsFor(traits(), given)) {
-      const std::vector<Plan> plans = PlansOf(*Make(), problem, SmallBudget(7), 5);
-      EXPECT_EQ(PlansOf(*Make(), problem, SmallBudget(7), 5), plans);
-      EXPECT_EQ(PlansOf(*on_threads.Make(name()), problem, SmallBudget(7), 5), plans);
-    }
-  }
-}
-
-TEST_P(EveryPlanner, HasTheNameAndTraitsOfItsEntry) {
-  const std::unique_ptr<const Planner> planner = Make();
-  EXPECT_EQ(planner->name(), name());
-  const PlannerTraits& made = planner->traits();
-  EXPECT_EQ(made.name, traits().name);
-  EXPECT_EQ(made.meaning, traits().meaning);
-  EXPECT_EQ(made.one_answer, traits().one_answer);
-  EXPECT_EQ(made.takes_samples, traits().takes_samples);
-  EXPECT_EQ(made.takes_iterations, traits().takes_iterations);
-  EXPECT_EQ(made.chooses_fusion, traits().chooses_fusion);
-  EXPECT_EQ(made.learned, traits().learned);
-  EXPECT_EQ(made.usual_samples, traits().usual_samples);
-  EXPECT_EQ(made.in_pool, traits().in_pool);
-  EXPECT_EQ(made.most_pool_visits, traits().most_pool_visits);
-  ASSERT_EQ(made.options.size(), traits().options.size());
-  for (std::size_t i = 0; i < made.options.size(); ++i) EXPECT_EQ(made.options[i].name, traits().options[i].name);
-}
-
-TEST_P(EveryPlanner, SaysWhatItIsInOneLine) {
-  EXPECT_NE(traits().meaning, "");
-  EXPECT_EQ(traits().meaning.find('\n'), std::string::npos);
-  EXPECT_GE(traits().usual_samples, 1);
-  EXPECT_FALSE(traits().one_answer && (traits().takes_samples || traits().takes_iterations));
-  for (const PlannerOption& option : traits().options) {
-    EXPECT_NE(option.meaning, "") << option.name;
-    EXPECT_NE(option.usual, "") << option.name;
-    EXPECT_LT(option.least, option.most) << option.name;
-  }
-}
-
-TEST_P(EveryPlanner, OffersAsManyPlansAsItsTraitsSay) {
-  constexpr std::size_t kBrkgaPopulation = 100;
-  constexpr std::size_t kMostSearched = 4 + 16;  // starts and rounds (search/local_search_planner.h)
-  Random random(13);
-  for (int round = 0; round < 5; ++round) {
-    const CostedProblem given(random);
-    for (const PlanningProblem& problem : ProblemsFor(traits(), given)) {
-      const std::vector<Plan> of_one = PlansOf(*Make(), problem, SmallBudget(1), 5);
-      for (const std::int64_t samples : {2, 3, 12}) {
-        const std::vector<Plan> plans = PlansOf(*Make(), problem, SmallBudget(samples), 5);
-        const auto asked = static_cast<std::size_t>(samples);
-        if (!traits().takes_samples) {
-          EXPECT_EQ(plans, of_one);
-        } else if (name() == "brkga") {
-          EXPECT_EQ(plans.size(), std::max(kBrkgaPopulation, asked));
-        } else if (name().ends_with("+search")) {
-          EXPECT_GE(plans.size(), 2u);  // a sample, all of which may be alike, and where the search from it led
-          EXPECT_LE(plans.size(), asked + kMostSearched);
-        } else {
-          EXPECT_EQ(plans.size(), asked);
-        }
-      }
-    }
-  }
-}
-
-TEST_P(EveryPlanner, OffersExactlyOnePlanWhateverTheBudgetWhereItHasOneAnswer) {
-  if (!traits().one_answer) return;
-  Budget timed, long_search = SmallBudget(1000);
-  timed.seconds = 1e-3;
-  long_search.iterations = 1'000'000;
-  Random random(14);
-  for (int round = 0; round < 20; ++round) {
-    const CostedProblem given(random);
-    const std::vector<Plan> answer = PlansOf(*Make(), given.costed, {}, 5);
-    ASSERT_EQ(answer.size(), 1u);
-    for (const Budget& budget : {timed, long_search, SmallBudget(3)})
-      EXPECT_EQ(PlansOf(*Make(), given.costed, budget, 6), answer);
-  }
-}
-
-TEST_P(EveryPlanner, AsksForAllSamplesThatAreWantedOfASmallProblem) {
-  Random random(15);
-  const CostedProblem given(random);
-  for (const PlanningProblem& problem : ProblemsFor(traits(), given)) EXPECT_EQ(Make()->SamplesFor(problem, 50), 50);
-}
-
-TEST_P(EveryPlanner, NeedsTheProxyOnlyIfItChoosesFusion) {
-  Random random(16);
-  const CostedProblem given(random);
-  const PlanningProblem without(given.costed);
-  if (traits().chooses_fusion) {
-    EXPECT_THROW(PlansOf(*Make(), without, SmallBudget(3), 5), InvalidInput);
-  } else {
-    EXPECT_EQ(PlansOf(*Make(), without, SmallBudget(3), 5),
-              PlansOf(*Make(), PlanningProblem(*given.model, given.costed), SmallBudget(3), 5));
-  }
-}
-
-TEST_P(EveryPlanner, OffersTheEmptyPlanForAnEmptyGraph) {
-  Random random(17);
-  const ComputationGraph graph{GraphData{}};
-  const Machine machine = testing::RandomMachine(random);
-  const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(graph, machine);
-  const CostedGraph costed = MakeCostedGraph(*model, {});
-  std::vector<PlanningProblem> problems = {PlanningProblem(*model, costed)};
-  if (traits().chooses_fusion) problems.emplace_back(*model);
-  for (const PlanningProblem& problem : problems) {
-    const std::vector<Plan> plans = PlansOf(*Make(), problem, SmallBudget(3), 5);
-    ASSERT_FALSE(plans.empty());
-    for (const Plan& plan : plans) EXPECT_EQ(plan, Plan{});
-  }
-}
-
-TEST_P(EveryPlanner, StopsSoonAfterItsTimeLimit) {
-  constexpr double kSoon = 20;  // where other programs take the processors
-  Random random(18);
-  const CostedProblem given(random);
-  Budget budget;
-  budget.samples = std::int64_t{1} << 60;
-  budget.seconds = 0.05;
-  for (const PlanningProblem& problem : ProblemsFor(traits(), given)) {
-    const Deadline clock;
-    EXPECT_FALSE(PlansOf(*Make(), problem, budget, 5).empty());
-    EXPECT_LT(clock.Elapsed(), kSoon);
-  }
-}
-
-TEST_P(EveryPlanner, RefusesOptionsItDoesNotDeclareAndValuesOutOfRangeInOneLine) {
-  EXPECT_THAT(RefusalOf(name(), With("star-sign", {1})), AllOf(HasSubstr(name()), HasSubstr("star-sign")));
-  for (const PlannerOption& option : traits().options) {
-    const double infinite = std::numeric_limits<double>::infinity();
-    std::vector<std::vector<double>> wrong = {{},
-                                              {option.least - 1},
-                                              {std::nextafter(option.least, -infinite)},
-                                              {std::nextafter(option.most, infinite)},
-                                              {infinite},
-                                              {-infinite},
-                                              {std::numeric_limits<double>::quiet_NaN()},
-                                              {option.least, option.most, -infinite}};
-    if (!option.several) wrong.push_back({option.least, option.most});
-    for (const std::vector<double>& values : wrong) {
-      EXPECT_THAT(RefusalOf(name(), With(option.name, values)),
-                  AllOf(HasSubstr(name()), HasSubstr("--" + option.name), Not(HasSubstr("\n"))));
-    }
-    EXPECT_EQ(RefusalOf(name(), With(option.name, {option.least})), "");
-    EXPECT_EQ(RefusalOf(name(), With(option.name, {option.most})), "");
-    EXPECT_EQ(RefusalOf(name(), With(option.name, {option.least, option.most})).empty(), option.several);
-  }
-}
-
-TEST_P(EveryPlanner, OffersValidPlansAtBothEndsOfItsOptions) {
-  Random random(19);
-  const CostedProblem given(random);
-  for (const PlannerOption& option : traits().options) {
-    for (const double value : {option.least, option.most}) {
-      const std::unique_ptr<const Planner> planner = PlannersWithSomeWeights().Make(name(), With(option.name, {value}));
-      for (const PlanningProblem& problem : ProblemsFor(traits(), given))
-        CheckOffers(given, problem, *planner, SmallBudget(8));
-    }
-  }
-}
-
-TEST_P(EveryPlanner, DoesAtTheUsualValuesOfItsOptionsWhatItDoesWithoutThem) {
-  Random random(20);
-  const CostedProblem given(random);
-  for (const PlannerOption& option : traits().options) {
-    const std::vector<double> usual = NumbersIn(option.usual);
-    ASSERT_FALSE(option.usual.empty());
-    if (usual.empty()) continue;  // in words: it depends on the problem
-    for (const PlanningProblem& problem : ProblemsFor(traits(), given)) {
-      EXPECT_EQ(PlansOf(*PlannersWithSomeWeights().Make(name(), With(option.name, usual)), problem, SmallBudget(8), 5),
-                PlansOf(*Make(), problem, SmallBudget(8), 5));
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Planners, EveryPlanner, ::testing::ValuesIn(MakePlannerRegistry().Names()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace_if(
-                               name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-                           return name;
-                         });
+using testing::OffersOf;
+using testing::PlannersWithSomeWeights;
+using testing::PlansOf;
+using testing::ProblemsFor;
+using testing::RefusalOf;
+using testing::SmallBudget;
+using testing::With;
 
 TEST(Planners, OffersOfUntrainedOnesDifferFromTrainedOnesByTheirWeightsAlone) {
   const testing::TemporaryFolder folder;
@@ -438,6 +98,30 @@ TEST(Planners, TheSearchFromSamplesIsNowhereBehindHeft) {
     better += search < heft;
   }
   EXPECT_GT(better, 5);
+}
+
+TEST(Planners, TheSearchFromSamplesImprovesAsManyDrawnPlansAsItHasChains) {
+  const ComputationGraph graph = MakeRandomGraph("layered", {.ops = 40, .ccr = 1, .seed = 4});
+  const auto model = MakeAnalyticCostModel(graph, *MachinePreset("homogeneous:4,latency=0,bandwidth=1e9"));
+  const CostedGraph costed = MakeCostedGraph(*model, SingleOpGroups(graph));
+  Simulator simulator(costed);
+  Budget budget;
+  budget.samples = 100;
+  budget.iterations = 12 * 500;
+  const auto offers =
+      OffersOf(*PlannersWithSomeWeights().Make("gflownet+search", With("chains", {12})), costed, budget, 5);
+  // Plans drawn twice are offered once.
+  const std::size_t chains = offers.size() / 2;
+  ASSERT_EQ(offers.size(), 2 * chains);
+  ASSERT_GE(chains, 8u);
+  ASSERT_LE(chains, 12u);
+  std::vector<double> drawn, improved;
+  for (std::size_t i = 0; i < offers.size(); ++i)
+    (i < chains ? drawn : improved).push_back(simulator.Makespan(offers[i].assignment));
+  std::sort(drawn.begin(), drawn.end());
+  std::sort(improved.begin(), improved.end());
+  for (std::size_t i = 0; i < chains; ++i) EXPECT_LE(improved[i], drawn[i] * (1 + 1e-9));
+  EXPECT_LT(improved[chains / 2], drawn[chains / 2]);
 }
 
 TEST(Planners, RefuseAnUnknownNameAndListTheOthers) {
