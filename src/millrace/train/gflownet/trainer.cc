@@ -82,21 +82,18 @@ class GFlowNetTraining final : public TrainingLoop {
   Learner& learner() override { return learner_; }
 
   Weights StartWeights() const {
-    if (options_.start) {
-      CheckEncoder(*options_.start);
-      Weights start = *options_.start;
-      if (settings_.outlook != "none") LookAhead(start);
-      return start;
-    }
-    Random random = random_.Fork(kWeights);
-    Weights weights =
-        settings_.encoder != "topoformer"
-            ? InitialMessagePassingWeights(random)
-            : InitialTopoformerWeights(Encodes::kState, random,
-                                       settings_.backward == "learned" ? Backward::kLearned : Backward::kUniform);
+    if (options_.start) CheckEncoder(*options_.start);
+    Weights weights = options_.start ? *options_.start : UntrainedWeights();
     if (settings_.outlook != "none") LookAhead(weights);
-    ScalePriors(settings_.prior_scale, weights);
+    if (!options_.start) ScalePriors(settings_.prior_scale, weights);
     return weights;
+  }
+
+  Weights UntrainedWeights() const {
+    Random random = random_.Fork(kWeights);
+    if (settings_.encoder != "topoformer") return InitialMessagePassingWeights(random);
+    return InitialTopoformerWeights(Encodes::kState, random,
+                                    settings_.backward == "learned" ? Backward::kLearned : Backward::kUniform);
   }
 
   // Throws InvalidInput where the weights to start from are of another network than the settings.
