@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/limits.h"
 #include "millrace/bench.h"
 #include "millrace/bench/flags.h"
 #include "millrace/bench/output.h"
@@ -24,6 +25,7 @@ struct TemperatureFlags {
   std::vector<double> temperatures;  // reward temperatures; empty: the experiment's own
   bool promise = false;              // nothing but the promise
   std::vector<std::string> families = {"judge", "random"};
+  std::int64_t samples = 0;  // of the promise; 0: the usual number
 };
 
 const std::vector<double> kPromised = {0.01, 0.02, 0.04, 0.06};
@@ -45,7 +47,8 @@ int RunTemperature(const CommandLine& line, const TemperatureFlags& options) {
   PromiseOptions promise;
   promise.temperatures = options.temperatures.empty() ? kPromised : options.temperatures;
   promise.families = options.families;
-  promise.samples = options.quick ? 50 : promise.samples;
+  if (options.quick) promise.samples = 50;
+  if (options.samples > 0) promise.samples = options.samples;
   promise.seed = line.common.seed;
   promise.threads = temperature.threads;
   const PlannerRegistry planners = MakePlannerRegistry({.gflownet_weights = options.weights, .go_weights = {}});
@@ -66,6 +69,10 @@ ExperimentRun AddTemperature(const CommandLine& line, CLI::App& flags) {
                  "Only whether plans are longer and differ more at every higher temperature");
   AddList(flags, "--families", options->families, "Graphs of the promise: tune, judge, random or names of families")
       ->capture_default_str();
+  flags
+      .add_option("--samples", options->samples,
+                  "Plans of each graph at each temperature, for the promise; usually 200")
+      ->check(WholeFrom(2, 100'000));
   return [&line, options] { return RunTemperature(line, *options); };
 }
 
