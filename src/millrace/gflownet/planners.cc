@@ -42,6 +42,7 @@ const std::vector<double> kUsualTemperatures = {0.004, 0.008};
 
 // Of a search's time; plans that were looked ahead for are so good that more of them gain less than changes do.
 constexpr double kSearchSampleShare = 0.08;
+constexpr double kChainsSampleShare = 0.2;
 
 struct Loaded {
   std::shared_ptr<const Policy> policy;
@@ -164,6 +165,14 @@ struct Family {
   std::unique_ptr<Planner> Search(const PlannerTraits& traits, const PlannerSettings& settings) const {
     LocalSearchPlannerOptions options;
     options.sample_share = kSearchSampleShare;
+    if (const int chains = static_cast<int>(settings.One("chains", 1)); chains > 1) {
+      // Plans for their variety: windows would make them alike, and so would a choice of the best.
+      options.sample_share = kChainsSampleShare;
+      options.samples = chains;
+      options.starts = chains;
+      options.most_rounds = 0;
+      return MakeLocalSearchPlanner(traits, Sampling(traits, settings), options);
+    }
     return MakeLocalSearchPlanner(traits, MakeChainedPlanner("starts", {MakeStart(), Resampling(traits, settings)}),
                                   options);
   }
@@ -183,6 +192,12 @@ void AddFamily(PlannerRegistry& registry, const Family& family) {
   PlannerTraits search = family.Traits("+search", "local search from drawn plans and the best heuristic one");
   search.takes_iterations = true;
   search.goes_on = search.in_pool;
+  search.options.push_back({.name = "chains",
+                            .meaning = "1: on from the best; more: so many drawn plans, each improved by itself",
+                            .least = 1,
+                            .most = 1000,
+                            .usual = "1",
+                            .whole = true});
   search.pool_share = 2;
   search.seconds_per_visit = 1e-6;  // what its search takes when drawing was late
   add(search, &Family::Search);

@@ -71,9 +71,9 @@ PortfolioResult RunPortfolio(const std::vector<PortfolioProblem>& problems, cons
 
 // "overall": for every method, the best of all of them, and optimize with another seed: its makespan over optimize's,
 // as geometric mean with the interval of 95 %, how often optimize is faster, equal (within a billionth) and slower, and
-// the worst for it; each problem by the geometric mean of its seeds, and with five seeds or more how often it is so beyond
-// chance, which would differ as much in at most one of a hundred cases. "behind": where the best method alone is faster than optimize by more
-// than a thousandth. "problems": every makespan, for programs.
+// the worst for it; each problem by the geometric mean of its seeds, and with five seeds or more how often it is so
+// beyond chance, which would differ as much in at most one of a hundred cases. "behind": where the best method alone is
+// faster than optimize by more than a thousandth. "problems": every makespan, for programs.
 std::vector<Table> PortfolioTables(const PortfolioResult& result);
 
 }  // namespace millrace

@@ -30,6 +30,7 @@ constexpr double kShares[] = {1, 0.25, 0.0625};
 struct Levels {
   std::string curve, planner, option, sign;  // "T" in front of the level
   std::vector<double> levels;
+  bool chains = false;  // a search from each plan kept
 };
 
 Budget DrawingFor(double seconds) {
@@ -44,6 +45,7 @@ void AddDrawn(const TradeoffOptions& options, const PlannerRegistry& planners, c
   for (const double level : of.levels) {
     PlannerSettings settings;
     settings.Set(of.option, {level});
+    if (of.chains) settings.Set("chains", {static_cast<double>(options.keep)});
     methods.push_back({of.curve,
                        fmt::format("{} = {:g}", of.sign, level),
                        {of.curve, planners.Make(of.planner, settings), DrawingFor(options.seconds), options.keep}});
@@ -162,6 +164,8 @@ std::vector<TradeoffMethod> TradeoffMethods(const TradeoffOptions& options, cons
            {"randomised-list", "randomised-list", "doubt", "doubt", {std::begin(kDoubts), std::end(kDoubts)}}, methods);
   AddSearched(options, planners, "brkga", methods);
   AddSearched(options, planners, "anneal", methods);
+  for (const char* name : {"gflownet+search", "gflownet-untrained+search"})
+    AddDrawn(options, planners, {name, name, "temperature", "T", options.temperatures, true}, methods);
   return methods;
 }
 

@@ -39,8 +39,9 @@ struct TradeoffMethod {
 };
 
 // gflownet and gflownet-untrained by reward temperature; ppo by softmax temperature, where there are such planners;
-// randomised-list by its doubt; brkga and anneal (a chain for each plan kept) by how much of the time they take: the
-// later, the better and the more alike. Where at most half of BRKGA's population is kept, no mutant is.
+// randomised-list by its doubt; brkga, anneal and the searches from drawn plans (a chain for each plan kept) by how
+// much of the time they take: the later, the better and the more alike. Where at most half of BRKGA's population is
+// kept, no mutant is.
 std::vector<TradeoffMethod> TradeoffMethods(const TradeoffOptions& options, const PlannerRegistry& planners,
                                             const PlannerRegistry* ppo);
 
