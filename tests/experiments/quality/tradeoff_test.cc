@@ -34,8 +34,8 @@ TEST(Tradeoff, DrawsEveryCurveOverItsLevels) {
   std::vector<TradeoffMethod> methods = TradeoffMethods(options, planners, &planners);
   std::set<std::string> curves;
   for (const TradeoffMethod& method : methods) curves.insert(method.curve);
-  EXPECT_THAT(curves,
-              ::testing::ElementsAre("anneal", "brkga", "gflownet", "gflownet-untrained", "ppo", "randomised-list"));
+  EXPECT_THAT(curves, ::testing::ElementsAre("anneal", "brkga", "gflownet", "gflownet+search", "gflownet-untrained",
+                                             "gflownet-untrained+search", "ppo", "randomised-list"));
   int told = 0;
   const TradeoffResult result = RunTradeoff(options, methods, [&told](int, int) { ++told; });
   EXPECT_EQ(told, 1);
