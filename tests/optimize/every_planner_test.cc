@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -23,6 +22,7 @@
 #include "millrace/simulate/bounds.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/optimize/some_planners.h"
+#include "tests/reference/name_of_parameter.h"
 #include "tests/reference/random_steering.h"
 #include "tests/reference/slow_simulator.h"
 
@@ -297,12 +297,7 @@ TEST_P(EveryPlanner, DoesAtTheUsualValuesOfItsOptionsWhatItDoesWithoutThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Planners, EveryPlanner, ::testing::ValuesIn(MakePlannerRegistry().Names()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace_if(
-                               name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-                           return name;
-                         });
+                         testing::NameOfParameter);
 
 }  // namespace
 }  // namespace millrace

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -19,6 +18,7 @@
 #include "millrace/ranks/local_ranks.h"
 #include "millrace/target/target.h"
 #include "millrace/workloads/models.h"
+#include "tests/reference/name_of_parameter.h"
 #include "tests/reference/random_problem.h"
 
 // What every target promises, asked of each.
@@ -143,12 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, EveryTarget,
                                            "sim:greedy", "sim:greedy+contention", "sim:noise,sigma=0.1+contention",
                                            "sim:simgrid", "sim:latency+simgrid", "cmd:sh -c 'echo 0.25'",
                                            "cmd-sh:echo 0.5", "mpi", "mpi,emulate"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace_if(
-                               name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-                           return name;
-                         });
+                         testing::NameOfParameter);
 
 }  // namespace
 }  // namespace millrace

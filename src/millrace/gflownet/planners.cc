@@ -42,7 +42,6 @@ const std::vector<double> kUsualTemperatures = {0.004, 0.008};
 
 // Of a search's time; plans that were looked ahead for are so good that more of them gain less than changes do.
 constexpr double kSearchSampleShare = 0.08;
-constexpr double kChainsSampleShare = 0.2;
 
 struct Loaded {
   std::shared_ptr<const Policy> policy;
@@ -164,15 +163,14 @@ struct Family {
 
   std::unique_ptr<Planner> Search(const PlannerTraits& traits, const PlannerSettings& settings) const {
     LocalSearchPlannerOptions options;
-    options.sample_share = kSearchSampleShare;
     if (const int chains = static_cast<int>(settings.One("chains", 1)); chains > 1) {
       // Plans for their variety: windows would make them alike, and so would a choice of the best.
-      options.sample_share = kChainsSampleShare;
       options.samples = chains;
       options.starts = chains;
       options.most_rounds = 0;
       return MakeLocalSearchPlanner(traits, Sampling(traits, settings), options);
     }
+    options.sample_share = kSearchSampleShare;
     return MakeLocalSearchPlanner(traits, MakeChainedPlanner("starts", {MakeStart(), Resampling(traits, settings)}),
                                   options);
   }

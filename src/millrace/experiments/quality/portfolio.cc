@@ -99,18 +99,23 @@ PortfolioOutcome PlanTogether(const PortfolioProblem& problem, const PlannerRegi
 // By seed.
 using Seeds = std::vector<PortfolioOutcome>;
 
+std::vector<double> Makespans(const Seeds& seeds) {
+  std::vector<double> makespans;
+  for (const PortfolioOutcome& outcome : seeds) makespans.push_back(outcome.makespan);
+  return makespans;
+}
+
 std::vector<double> Logs(const Seeds& seeds) {
-  std::vector<double> logs;
-  for (const PortfolioOutcome& outcome : seeds) logs.push_back(std::log(outcome.makespan));
+  std::vector<double> logs = Makespans(seeds);
+  for (double& value : logs) value = std::log(value);
   return logs;
 }
 
 // Geometric mean of the makespans, arithmetic mean of the seconds.
 PortfolioOutcome MeanOf(const Seeds& seeds) {
   PortfolioOutcome mean;
-  if (seeds.size() == 1) return seeds.front();
+  mean.makespan = GeometricMean(Makespans(seeds));
   for (const PortfolioOutcome& outcome : seeds) mean.seconds += outcome.seconds / static_cast<double>(seeds.size());
-  mean.makespan = std::exp(Mean(Logs(seeds)));
   return mean;
 }
 
