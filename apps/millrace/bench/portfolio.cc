@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "command_line/limits.h"
@@ -22,8 +24,18 @@ namespace {
 struct PortfolioFlags {
   bool quick = false;
   std::string families = "judge";
+  std::string problems = "all";
   PortfolioOptions run;
 };
+
+constexpr std::pair<std::string_view, PortfolioKinds> kKinds[] = {{"all", PortfolioKinds::kAll},
+                                                                  {"tasks", PortfolioKinds::kTaskGraphs},
+                                                                  {"training", PortfolioKinds::kTrainingGraphs}};
+
+PortfolioKinds KindsNamed(std::string_view name) {
+  return std::find_if(std::begin(kKinds), std::end(kKinds), [name](const auto& kind) { return kind.first == name; })
+      ->second;
+}
 
 int RunPortfolioBench(const CommandLine& line, const PortfolioFlags& options) {
   PortfolioOptions run = options.run;
@@ -34,7 +46,7 @@ int RunPortfolioBench(const CommandLine& line, const PortfolioFlags& options) {
   BenchAccount account(line, run.at_once * run.threads);
   account.Note(fmt::format("Every planning has {} threads; {} problems at once.", run.threads, run.at_once));
   const PortfolioUse use = options.families == "tune" ? PortfolioUse::kTune : PortfolioUse::kJudge;
-  const std::vector<PortfolioProblem> problems = PortfolioProblems(use, options.quick);
+  const std::vector<PortfolioProblem> problems = PortfolioProblems(use, options.quick, KindsNamed(options.problems));
   account.Note("Families: " + options.families + ".");
   ProgressBar bar(line.common.quiet);
   const PortfolioResult result =
@@ -51,6 +63,9 @@ ExperimentRun AddPortfolio(const CommandLine& line, CLI::App& flags) {
   AddQuick(flags, options->quick, "60 ops, three of the training graphs, 1 second");
   flags.add_option("--families", options->families, "judge, or tune: families that choices may be made on")
       ->check(CLI::IsMember({"judge", "tune"}))
+      ->capture_default_str();
+  flags.add_option("--problems", options->problems, "all, tasks: task graphs, or training: contended training graphs")
+      ->check(CLI::IsMember({"all", "tasks", "training"}))
       ->capture_default_str();
   AddMethods(flags, options->run.methods);
   CLI::Option* seconds = AddSeconds(flags, "--seconds", options->run.seconds, "Wall time of every planning");

@@ -38,6 +38,8 @@ TEST(PortfolioProblems, AreTaskGraphsOfTheirUseAndTrainingGraphsUnderContention)
     }
     EXPECT_EQ(contended, 14u);
     EXPECT_LT(PortfolioProblems(use, true).size(), problems.size() / 2);
+    EXPECT_EQ(PortfolioProblems(use, false, PortfolioKinds::kTaskGraphs).back().name, problems[47].name);
+    EXPECT_EQ(PortfolioProblems(use, false, PortfolioKinds::kTrainingGraphs).front().name, problems[48].name);
   }
 }
 
@@ -104,23 +106,24 @@ TEST(PortfolioTables, HoldEveryMethodAndTheBestOfThemAgainstOptimize) {
 
 TEST(PortfolioTables, TellMeritFromChanceWithFiveSeeds) {
   PortfolioResult result;
-  result.options = {.methods = {"better", "mixed"}, .seeds = 5};
+  result.options = {.methods = {"better", "mixed", "good"}, .seeds = 5};
   result.problems = {"one"};
   result.whole = {{{10, 1}, {10.1, 1}, {10.2, 1}, {10.3, 1}, {10.4, 1}}};
-  result.reseed = {{10, 1}};
-  result.alone = {
-      {{{9.5, 1}, {9.6, 1}, {9.7, 1}, {9.8, 1}, {9.9, 1}}, {{9.5, 1}, {9.6, 1}, {10.4, 1}, {9.8, 1}, {9.9, 1}}}};
+  result.alone = {{{{9.5, 1}, {9.6, 1}, {9.7, 1}, {9.8, 1}, {9.9, 1}},
+                   {{9.5, 1}, {9.6, 1}, {10.4, 1}, {9.8, 1}, {9.9, 1}},
+                   {{9.6, 1}, {9.7, 1}, {9.8, 1}, {9.9, 1}, {9.95, 1}}}};
   const std::vector<Table> tables = PortfolioTables(result);
-  ASSERT_EQ(tables[0].rows.size(), 3u);  // no row of another seed
+  ASSERT_EQ(tables[0].rows.size(), 4u);  // no row of another seed
   const auto beyond = [&tables](std::size_t row) {
     return std::pair(tables[0].rows[row][5].text, tables[0].rows[row][6].text);
   };
   EXPECT_EQ(tables[0].columns[6], "slower beyond chance");
   EXPECT_THAT(beyond(0), Pair("0", "1"));
   EXPECT_THAT(beyond(1), Pair("0", "0"));
-  ASSERT_EQ(tables[1].rows.size(), 1u);
+  ASSERT_EQ(tables[1].rows.size(), 2u);
   EXPECT_EQ(tables[1].rows[0][1].text, "better");
   EXPECT_EQ(tables[1].rows[0][3].text, "yes");
+  EXPECT_EQ(tables[1].rows[1][1].text, "good");
   EXPECT_EQ(tables[2].rows.size(), 5u);
 }
 

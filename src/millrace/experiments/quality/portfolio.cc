@@ -31,7 +31,6 @@ constexpr std::size_t kTrainingGraphs = 14;
 constexpr std::size_t kQuickTrainingGraphs = 3;
 constexpr double kBehind = 1.001;  // of the best method's makespan
 constexpr double kChance = 0.01;
-constexpr int kSeedsForChance = 5;  // fewer than five against five never differ beyond that
 
 void AddTaskGraphs(PortfolioUse use, bool quick, std::vector<PortfolioProblem>& problems) {
   const std::vector<int> sizes = quick ? std::vector<int>{60} : std::vector<int>{60, 200, 1000};
@@ -134,7 +133,7 @@ double PercentLonger(const Seeds& own, const Seeds& other) {
   return 100 * (MeanOf(own).makespan / MeanOf(other).makespan - 1);
 }
 
-bool EnoughForChance(const PortfolioResult& result) { return result.options.seeds >= kSeedsForChance; }
+bool EnoughForChance(const PortfolioOptions& options) { return options.seeds >= kPortfolioSeedsForChance; }
 
 bool BeyondChance(const Seeds& own, const Seeds& other) {
   return ChanceOfDifference(Logs(own), Logs(other)) <= kChance;
@@ -151,12 +150,12 @@ std::vector<Cell> Against(const PortfolioResult& result, const std::string& name
     const double longer = PercentLonger(result.whole[i], others[i]);
     worst = std::max(worst, longer);
     seconds += MeanOf(others[i]).seconds / static_cast<double>(others.size());
-    if (EnoughForChance(result) && BeyondChance(result.whole[i], others[i])) ++(longer > 0 ? slower : faster);
+    if (EnoughForChance(result.options) && BeyondChance(result.whole[i], others[i])) ++(longer > 0 ? slower : faster);
   }
   const Duel duel = Compare(own, other);
   std::vector<Cell> row = {Words(name), Range(duel.ratio.value, duel.ratio.low, duel.ratio.high, 4), Count(duel.wins),
                            Count(duel.ties), Count(duel.losses)};
-  if (EnoughForChance(result)) row.insert(row.end(), {Count(faster), Count(slower)});
+  if (EnoughForChance(result.options)) row.insert(row.end(), {Count(faster), Count(slower)});
   row.insert(row.end(), {Number(worst, 2), Number(seconds, 2)});
   return row;
 }
@@ -174,7 +173,7 @@ Table Overall(const PortfolioResult& result) {
                   result.options.seeds == 1 ? "one seed" : fmt::format("{} seeds", result.options.seeds), longest),
       {"alone", "its makespan / optimize's", "optimize faster", "equal", "slower"},
       {}};
-  if (EnoughForChance(result))
+  if (EnoughForChance(result.options))
     table.columns.insert(table.columns.end(), {"faster beyond chance", "slower beyond chance"});
   table.columns.insert(table.columns.end(), {"at most longer %", "mean s"});
   for (std::size_t m = 0; m < result.options.methods.size(); ++m)
@@ -182,7 +181,7 @@ Table Overall(const PortfolioResult& result) {
   std::vector<Seeds> best;
   for (const std::vector<Seeds>& alone : result.alone) best.push_back(BestAlone(alone));
   table.rows.push_back(Against(result, "the best of these, in hindsight", best));
-  if (EnoughForChance(result)) return table;  // a seed more says nothing then that the seeds do not
+  if (EnoughForChance(result.options)) return table;  // a seed more says nothing then that the seeds do not
   std::vector<Seeds> reseed;
   for (const PortfolioOutcome& outcome : result.reseed) reseed.push_back({outcome});
   table.rows.push_back(Against(result, "optimize with another seed", reseed));
@@ -190,34 +189,42 @@ Table Overall(const PortfolioResult& result) {
 }
 
 Table Behind(const PortfolioResult& result) {
-  const bool enough = EnoughForChance(result);
-  Table table{"behind",
-              fmt::format("Where the best method alone is faster than optimize by more than 0.1 %, and {}.",
-                          enough ? "whether chance would differ as much in at most one of a hundred cases"
-                                 : "what another seed makes of optimize there"),
-              {"problem", "best alone", "optimize takes longer by %", enough ? "beyond chance" : "with another seed %"},
-              {}};
+  const bool enough = EnoughForChance(result.options);
+  Table table{
+      "behind",
+      fmt::format("Where the best method alone is faster than optimize by more than 0.1 %, {}.",
+                  enough ? "and every other that is so beyond chance, which would differ as much in at most one "
+                           "of a hundred cases"
+                         : "and what another seed makes of optimize there"),
+      {"problem", "alone", "optimize takes longer by %", enough ? "beyond chance" : "with another seed %"},
+      {}};
   for (std::size_t i = 0; i < result.problems.size(); ++i) {
     const Seeds& best = BestAlone(result.alone[i]);
     const Seeds& own = result.whole[i];
-    if (MeanOf(own).makespan <= kBehind * MeanOf(best).makespan) continue;
-    const std::size_t method = static_cast<std::size_t>(&best - result.alone[i].data());
-    table.rows.push_back(
-        {Words(result.problems[i]), Words(result.options.methods[method]), Number(PercentLonger(own, best), 2),
-         enough ? Words(BeyondChance(own, best) ? "yes" : "no") : Number(PercentLonger({result.reseed[i]}, best), 2)});
+    for (std::size_t method = 0; method < result.alone[i].size(); ++method) {
+      const Seeds& other = result.alone[i][method];
+      if (MeanOf(own).makespan <= kBehind * MeanOf(other).makespan) continue;
+      const bool merit = enough && BeyondChance(own, other);
+      if (&other != &best && !merit) continue;
+      table.rows.push_back(
+          {Words(result.problems[i]), Words(result.options.methods[method]), Number(PercentLonger(own, other), 2),
+           enough ? Words(merit ? "yes" : "no") : Number(PercentLonger({result.reseed[i]}, other), 2)});
+    }
   }
   return table;
 }
 
 // A row for each seed.
 Table EveryProblem(const PortfolioResult& result) {
-  Table table{"problems", "", {"problem", "seed", "optimize", "optimize took", "optimize with another seed"}, {}, true};
+  Table table{"problems", "", {"problem", "seed", "optimize", "optimize took"}, {}, true};
+  if (!EnoughForChance(result.options)) table.columns.emplace_back("optimize with another seed");
   for (const std::string& method : result.options.methods) table.columns.push_back(method);
   for (std::size_t i = 0; i < result.problems.size(); ++i) {
     for (std::size_t seed = 0; seed < result.whole[i].size(); ++seed) {
       const PortfolioOutcome& own = result.whole[i][seed];
       std::vector<Cell> row = {Words(result.problems[i]), Count(result.options.seed + seed), Number(own.makespan, 9),
-                               Number(own.seconds, 3), Number(result.reseed[i].makespan, 9)};
+                               Number(own.seconds, 3)};
+      if (!EnoughForChance(result.options)) row.push_back(Number(result.reseed[i].makespan, 9));
       for (const Seeds& alone : result.alone[i]) row.push_back(Number(alone[seed].makespan, 9));
       table.rows.push_back(std::move(row));
     }
@@ -227,9 +234,10 @@ Table EveryProblem(const PortfolioResult& result) {
 
 }  // namespace
 
-std::vector<PortfolioProblem> PortfolioProblems(PortfolioUse use, bool quick) {
+std::vector<PortfolioProblem> PortfolioProblems(PortfolioUse use, bool quick, PortfolioKinds kinds) {
   std::vector<PortfolioProblem> problems;
-  AddTaskGraphs(use, quick, problems);
+  if (kinds != PortfolioKinds::kTrainingGraphs) AddTaskGraphs(use, quick, problems);
+  if (kinds == PortfolioKinds::kTaskGraphs) return problems;
   const std::size_t training = quick ? kQuickTrainingGraphs : kTrainingGraphs;
   if (use == PortfolioUse::kTune) {
     AddDrawnCases(problems, training);
@@ -248,7 +256,7 @@ PortfolioResult RunPortfolio(const std::vector<PortfolioProblem>& problems, cons
   if (alone.empty()) throw InvalidInput("methods: none to hold optimize against");
   for (const PortfolioProblem& problem : problems) result.problems.push_back(problem.name);
   result.whole.resize(problems.size());
-  result.reseed.resize(problems.size());
+  if (!EnoughForChance(options)) result.reseed.resize(problems.size());
   result.alone.resize(problems.size());
   RunInParallel(
       static_cast<int>(problems.size()), options.at_once,
@@ -263,7 +271,8 @@ PortfolioResult RunPortfolio(const std::vector<PortfolioProblem>& problems, cons
           }
           result.whole[i].push_back(PlanTogether(problems[i], planners, options, seed));
         }
-        result.reseed[i] = PlanTogether(problems[i], planners, options, options.seed + more);
+        if (!EnoughForChance(options))
+          result.reseed[i] = PlanTogether(problems[i], planners, options, options.seed + more);
       },
       progress);
   return result;

@@ -32,14 +32,20 @@ struct PortfolioProblem {
 // What problems are for: to choose by how optimize goes about its work, or to judge what was chosen.
 enum class PortfolioUse { kTune, kJudge };
 
+enum class PortfolioKinds { kAll, kTaskGraphs, kTrainingGraphs };
+
 // 62: task graphs of the families of this use (families.h), 60, 200 and 1000 ops x 4 equal and 2 + 2 unlike devices x
 // CCR 1 and 5, a graph each; and 14 training graphs, contended, whose groups are merged (fusion/merged_fusion.h): to
 // judge, the short forms of GO's workloads on their hosts; to tune, cases that GO's policy is validated on
 // (workloads/go_corpus.h). Seeds from kQualitySeed + 900'000. Where it is to be quick, 60 ops and three of the training
 // graphs.
-std::vector<PortfolioProblem> PortfolioProblems(PortfolioUse use, bool quick);
+std::vector<PortfolioProblem> PortfolioProblems(PortfolioUse use, bool quick,
+                                                PortfolioKinds kinds = PortfolioKinds::kAll);
 
 inline constexpr int kMostPortfolioSeeds = 10;
+
+// With fewer, no difference of two methods is beyond chance, and optimize plans with one seed more in its place.
+inline constexpr int kPortfolioSeedsForChance = 5;
 
 struct PortfolioOptions {
   std::vector<std::string> methods;  // alone, each with its usual settings
@@ -59,7 +65,7 @@ struct PortfolioResult {
   PortfolioOptions options;
   std::vector<std::string> problems;                              // their names
   std::vector<std::vector<PortfolioOutcome>> whole;               // optimize, by problem, then by seed
-  std::vector<PortfolioOutcome> reseed;                           // of one seed more, by problem
+  std::vector<PortfolioOutcome> reseed;                           // of one seed more, by problem; empty with many seeds
   std::vector<std::vector<std::vector<PortfolioOutcome>>> alone;  // by problem, then by method, then by seed
 };
 
@@ -73,7 +79,8 @@ PortfolioResult RunPortfolio(const std::vector<PortfolioProblem>& problems, cons
 // as geometric mean with the interval of 95 %, how often optimize is faster, equal (within a billionth) and slower, and
 // the worst for it; each problem by the geometric mean of its seeds, and with five seeds or more how often it is so
 // beyond chance, which would differ as much in at most one of a hundred cases. "behind": where the best method alone is
-// faster than optimize by more than a thousandth. "problems": every makespan, for programs.
+// faster than optimize by more than a thousandth, and every other that is so beyond chance. "problems": every makespan,
+// for programs.
 std::vector<Table> PortfolioTables(const PortfolioResult& result);
 
 }  // namespace millrace
