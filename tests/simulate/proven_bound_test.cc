@@ -114,6 +114,29 @@ TEST(PathBounds, AreKeptByEveryGroupOfEveryPlan) {
   }
 }
 
+TEST(PathBounds, AreNoOthersWhereOneOpAloneTellsDevicesApart) {
+  int checked = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    const ComputationGraph graph = testing::RandomGraph(random);
+    CostedGraph costed = CostedSingles(graph, *MachinePreset("homogeneous:3,latency=1e-3,bandwidth=1e9"));
+    const PathBounds alike = MakePathBounds(costed);
+    const auto lonely = [&costed](int group) {
+      return costed.Predecessors(group).empty() && costed.Successors(group).empty() &&
+             costed.colocation[static_cast<std::size_t>(group)] < 0;
+    };
+    int other = 0;
+    while (other < costed.num_groups && !lonely(other)) ++other;
+    if (other == costed.num_groups) continue;
+    costed.seconds[3 * static_cast<std::size_t>(other)] *= 2;
+    const PathBounds apart = MakePathBounds(costed);
+    EXPECT_EQ(apart.head, alike.head) << seed;
+    EXPECT_EQ(apart.tail, alike.tail) << seed;
+    ++checked;
+  }
+  EXPECT_GT(checked, 3);
+}
+
 // Two ops of 3 s feed one of 1 s; a transfer takes 2 s. Apart: 3 + 2 + 1. On one device: 3 + 3 + 1.
 TEST(PathBounds, MakePredecessorsWaitForATransferOrForEachOther) {
   const ComputationGraph graph = Tasks({3, 3, 1}, {{0, 2}, {1, 2}}, 2);

@@ -33,12 +33,21 @@ constexpr char kExact[] = "exact";  // what people call them
 // What a reward temperature does to the shipped weights by themselves is uneven: where transfers are dear, plans drawn
 // hotter are often better. So the temperature that is asked for turns the softmax temperature, which every graph
 // follows, and the network is asked at one temperature, at which its plans are good on all graphs.
-// Source: trials on the tuning families (docs/results/gflownet.md).
+// Plans that differ as much as plans can do not differ more when they are drawn flatter, and only become longer; so the
+// softmax temperature rises less where the temperature asked for is high. Source: trials on the tuning families
+// (docs/results/gflownet.md).
 constexpr double kNetworkTemperature = 0.02;
 constexpr double kLowestTemperature = 0.004;
 constexpr double kFlatnessAtLowest = 0.6;
-constexpr double kTemperaturePower = 1.5;
-const std::vector<double> kUsualTemperatures = {0.004, 0.008};
+constexpr double kHighTemperature = 0.046;  // from about here on flatness rises less
+const std::vector<double> kUsualTemperatures = {0.004, 0.0068};
+
+// How much flatter than usual plans are drawn at this reward temperature.
+double FlatnessAt(double temperature) {
+  const double low = temperature / kLowestTemperature;
+  const double high = temperature / kHighTemperature;
+  return kFlatnessAtLowest * low * low / (1 + high * high);
+}
 
 // Of a search's time; plans that were looked ahead for are so good that more of them gain less than changes do.
 constexpr double kSearchSampleShare = 0.08;
@@ -120,7 +129,7 @@ struct Family {
     if (asked || by_network) CheckTemperatures(levels.network, range);
     if (by_network) return levels;
     for (double& temperature : levels.network) {
-      levels.flatter.push_back(kFlatnessAtLowest * std::pow(temperature / kLowestTemperature, kTemperaturePower));
+      levels.flatter.push_back(FlatnessAt(temperature));
       temperature = std::clamp(kNetworkTemperature, range.lowest, range.highest);
     }
     return levels;

@@ -24,6 +24,7 @@ class Heads {
         apart_(apart),
         back_(way == Way::kBack),
         uniform_(LinksAlike(costed.topology)),
+        alike_(uniform_ && DevicesAlike(costed)),
         head_(Index(costed.num_groups) * Index(costed.num_devices), kUnreached),
         first_(Index(costed.num_groups)) {
     if (costed.num_colocations > 0 && costed.num_groups <= kMostWithAncestors) FindAncestors();
@@ -31,8 +32,12 @@ class Heads {
 
   std::vector<double> Run() {
     VisitInOrder([this](std::int32_t group) {
-      for (int device = 0; device < costed_.num_devices; ++device) {
-        if (costed_.Seconds(group, device) != kUnreached) head_[At(group, device)] = HeadOf(group, device);
+      if (alike_) {
+        std::fill_n(head_.begin() + static_cast<std::ptrdiff_t>(At(group, 0)), costed_.num_devices, HeadOf(group, 0));
+      } else {
+        for (int device = 0; device < costed_.num_devices; ++device) {
+          if (costed_.Seconds(group, device) != kUnreached) head_[At(group, device)] = HeadOf(group, device);
+        }
       }
       if (uniform_) RankFinishes(group);
     });
@@ -41,6 +46,15 @@ class Heads {
 
  private:
   static constexpr int kMostWithAncestors = 512;
+
+  // Does every group take the same seconds on all devices?
+  static bool DevicesAlike(const CostedGraph& costed) {
+    const auto devices = Index(costed.num_devices);
+    for (std::size_t at = 0; at < costed.seconds.size(); ++at) {
+      if (costed.seconds[at] != costed.seconds[at - at % devices] || costed.seconds[at] == kUnreached) return false;
+    }
+    return true;
+  }
 
   std::size_t At(int group, int device) const { return Index(group) * Index(costed_.num_devices) + Index(device); }
 
@@ -137,6 +151,7 @@ class Heads {
   const ApartGroups& apart_;
   bool back_;
   bool uniform_;
+  bool alike_;  // then the head of a group is the same on all devices
   std::vector<double> head_;
   std::vector<EarliestFinishes> first_;  // by group, where all transfers cost the same
   JointArrival joint_;

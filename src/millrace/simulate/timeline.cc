@@ -46,16 +46,22 @@ void Simulator::FillBlocks() {
   block_offsets_.reserve(static_cast<std::size_t>(costed_.num_groups) + 1);
   block_offsets_.push_back(0);
   for (int group = 0; group < costed_.num_groups; ++group) {
+    const std::size_t blocks = (costed_.Predecessors(group).size() + kBlock - 1) / kBlock;
+    block_offsets_.push_back(block_offsets_.back() + static_cast<std::int32_t>(blocks));
+  }
+  const std::size_t filled = static_cast<std::size_t>(block_offsets_.back()) * kBlock;
+  blocks_.reserve(filled);
+  if (transfers_ != Transfers::kFree) block_costs_.reserve(filled);
+  for (int group = 0; group < costed_.num_groups; ++group) {
     const std::span<const GroupEdge> edges = costed_.Predecessors(group);
-    const std::size_t filled = (edges.size() + kBlock - 1) / kBlock * kBlock;
-    for (std::size_t e = 0; e < filled; ++e) {
+    const auto end = static_cast<std::size_t>(block_offsets_[static_cast<std::size_t>(group) + 1]) * kBlock;
+    for (std::size_t e = 0; blocks_.size() < end; ++e) {
       const GroupEdge& edge = edges[e < edges.size() ? e : 0];
       blocks_.push_back(edge.group);
       if (transfers_ == Transfers::kByPair) block_costs_.push_back(edge.bytes);
       if (transfers_ == Transfers::kUniform)
         block_costs_.push_back(links_[1].latency + edge.bytes * links_[1].seconds_per_byte);
     }
-    block_offsets_.push_back(static_cast<std::int32_t>(blocks_.size() / kBlock));
   }
 }
 

@@ -41,6 +41,10 @@ float Ratio(double part, double whole, double otherwise) {
 template <typename EdgesOf>
 void AddEdges(const Environment& environment, EdgesOf edges_of, std::vector<std::int32_t>& offsets,
               std::vector<std::int32_t>& ends, std::vector<float>& features) {
+  const std::size_t edges = environment.costed().predecessors.size();
+  offsets.reserve(static_cast<std::size_t>(environment.num_groups()) + 1);
+  ends.reserve(edges);
+  features.reserve(edges);
   offsets.push_back(0);
   for (int group = 0; group < environment.num_groups(); ++group) {
     for (const GroupEdge& edge : edges_of(group)) {

@@ -12,6 +12,7 @@ RankOrder::RankOrder(const CostedGraph& costed, std::span<const std::int32_t> ra
     groups_[static_cast<std::size_t>(rank_positions[static_cast<std::size_t>(group)])] = group;
   offsets_.reserve(groups_.size() + 1);
   offsets_.push_back(0);
+  readers_.reserve(costed.successors.size());
   for (const std::int32_t group : groups_) {
     const auto first = static_cast<std::ptrdiff_t>(readers_.size());
     for (const GroupEdge& edge : costed.Successors(group))

@@ -24,7 +24,7 @@
 namespace millrace {
 
 // Only the ready groups of highest upward rank are offered, so a step costs the same on very wide graphs.
-inline constexpr int kReadyWindow = 32;
+inline constexpr int kReadyWindow = 16;
 
 class State {
  public:

@@ -84,16 +84,15 @@ MessagePassingEncoder::MessagePassingEncoder(const Weights& weights)
 }
 
 void MessagePassingEncoder::Pass(const Round& round, const GraphFeatures& graph, const LaneArray& condition,
-                                 LaneArray& embeddings) const {
+                                 Messages& messages, LaneArray& embeddings) const {
   static const auto gather = BestBodyOf<&Gather<kLanesOfBaseline>, &Gather<kLanesOfAvx2>, &Gather<kLanesOfAvx512>>();
   const auto groups = static_cast<std::size_t>(graph.num_groups);
-  LaneArray forward(groups * kMessage), backward(groups * kMessage);
-  round.forward.message.Apply(embeddings.data(), groups, Then::kNothing, forward.data());
-  round.backward.message.Apply(embeddings.data(), groups, Then::kNothing, backward.data());
+  round.forward.message.Apply(embeddings.data(), groups, Then::kNothing, messages.forward.data());
+  round.backward.message.Apply(embeddings.data(), groups, Then::kNothing, messages.backward.data());
   const Neighbours predecessors{graph.predecessor_offsets.data(), graph.predecessors.data(),
-                                graph.predecessor_features.data(), forward.data(), round.forward.edge.data()};
+                                graph.predecessor_features.data(), messages.forward.data(), round.forward.edge.data()};
   const Neighbours successors{graph.successor_offsets.data(), graph.successors.data(), graph.successor_features.data(),
-                              backward.data(), round.backward.edge.data()};
+                              messages.backward.data(), round.backward.edge.data()};
   const LaneArray scale = ApplyToOne(round.scale, condition);
   const LaneArray shift = ApplyToOne(round.shift, condition);
 
@@ -117,7 +116,8 @@ LaneArray MessagePassingEncoder::Encode(const GraphFeatures& graph, const LaneAr
   const auto groups = static_cast<std::size_t>(graph.num_groups);
   LaneArray embeddings(groups * kWidth);
   input_.Apply(graph.nodes.data(), groups, Then::kRelu, embeddings.data());
-  for (const Round& round : rounds_) Pass(round, graph, condition, embeddings);
+  Messages messages{LaneArray(groups * kMessage), LaneArray(groups * kMessage)};
+  for (const Round& round : rounds_) Pass(round, graph, condition, messages, embeddings);
   return embeddings;
 }
 

@@ -28,7 +28,11 @@ class MessagePassingEncoder {
     LinearLayer mix, scale, shift, out;
   };
   static Direction TakeDirection(const Weights& weights, const std::string& name);
-  void Pass(const Round& round, const GraphFeatures& graph, const LaneArray& condition, LaneArray& embeddings) const;
+  struct Messages {
+    LaneArray forward, backward;  // groups x kMessage
+  };
+  void Pass(const Round& round, const GraphFeatures& graph, const LaneArray& condition, Messages& messages,
+            LaneArray& embeddings) const;
 
   LinearLayer input_;
   std::vector<Round> rounds_;
