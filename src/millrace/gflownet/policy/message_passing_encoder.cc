@@ -31,16 +31,16 @@ struct Neighbours {
 // Writes mean and maximum of the messages to each of `rows` groups from `first` on, to `out`, kMixInputs apart.
 template <int Width>
 MILLRACE_INLINE void Gather(const Neighbours& from, std::size_t first, std::size_t rows, float* out) {
-  constexpr int kParts = kMessage / Width;
+  constexpr std::size_t kParts = kMessage / Width;
   const Vector<Width> zero = {};
   for (std::size_t row = 0; row < rows; ++row, out += kMixInputs) {
     Vector<Width> sums[kParts], most[kParts];
-    for (int part = 0; part < kParts; ++part) sums[part] = most[part] = zero;
+    for (std::size_t part = 0; part < kParts; ++part) sums[part] = most[part] = zero;
     const auto begin = static_cast<std::size_t>(from.offsets[first + row]);
     const auto end = static_cast<std::size_t>(from.offsets[first + row + 1]);
     for (std::size_t e = begin; e < end; ++e) {
       const float* message = from.messages + static_cast<std::size_t>(from.groups[e]) * kMessage;
-      for (int part = 0; part < kParts; ++part) {
+      for (std::size_t part = 0; part < kParts; ++part) {
         const Vector<Width> sum =
             VectorAt<Width>(message + part * Width) + from.edges[e] * VectorAt<Width>(from.edge + part * Width);
         const Vector<Width> positive = sum > zero ? sum : zero;
@@ -49,7 +49,7 @@ MILLRACE_INLINE void Gather(const Neighbours& from, std::size_t first, std::size
       }
     }
     const float share = end > begin ? 1.0f / static_cast<float>(end - begin) : 0.0f;
-    for (int part = 0; part < kParts; ++part) {
+    for (std::size_t part = 0; part < kParts; ++part) {
       VectorAt<Width>(out + part * Width) = share * sums[part];
       VectorAt<Width>(out + kMessage + part * Width) = most[part];
     }
@@ -104,7 +104,7 @@ void MessagePassingEncoder::Pass(const Round& round, const GraphFeatures& graph,
     for (std::size_t row = 0; row < rows; ++row)
       std::copy_n(own + row * kWidth, kWidth, mixed.data() + row * kMixInputs);
     gather(predecessors, first, rows, mixed.data() + kWidth);
-    gather(successors, first, rows, mixed.data() + kWidth + 2 * kMessage);
+    gather(successors, first, rows, mixed.data() + kWidth + std::size_t{2} * kMessage);
     round.mix.Apply(mixed.data(), rows, Then::kNothing, z.data());
     Modulate(scale, shift, kWidth, rows, z.data());
     round.out.Apply(z.data(), rows, Then::kNothing, change.data());
