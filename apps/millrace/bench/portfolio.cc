@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "command_line/limits.h"
@@ -28,13 +26,11 @@ struct PortfolioFlags {
   PortfolioOptions run;
 };
 
-constexpr std::pair<std::string_view, PortfolioKinds> kKinds[] = {{"all", PortfolioKinds::kAll},
-                                                                  {"tasks", PortfolioKinds::kTaskGraphs},
-                                                                  {"training", PortfolioKinds::kTrainingGraphs}};
+// By PortfolioKinds.
+const std::vector<std::string> kKinds = {"all", "tasks", "training"};
 
-PortfolioKinds KindsNamed(std::string_view name) {
-  return std::find_if(std::begin(kKinds), std::end(kKinds), [name](const auto& kind) { return kind.first == name; })
-      ->second;
+PortfolioKinds KindsNamed(const std::string& name) {
+  return static_cast<PortfolioKinds>(std::find(kKinds.begin(), kKinds.end(), name) - kKinds.begin());
 }
 
 int RunPortfolioBench(const CommandLine& line, const PortfolioFlags& options) {
@@ -65,7 +61,7 @@ ExperimentRun AddPortfolio(const CommandLine& line, CLI::App& flags) {
       ->check(CLI::IsMember({"judge", "tune"}))
       ->capture_default_str();
   flags.add_option("--problems", options->problems, "all, tasks: task graphs, or training: contended training graphs")
-      ->check(CLI::IsMember({"all", "tasks", "training"}))
+      ->check(CLI::IsMember(kKinds))
       ->capture_default_str();
   AddMethods(flags, options->run.methods);
   CLI::Option* seconds = AddSeconds(flags, "--seconds", options->run.seconds, "Wall time of every planning");

@@ -24,7 +24,7 @@ class Heads {
         apart_(apart),
         back_(way == Way::kBack),
         uniform_(LinksAlike(costed.topology)),
-        alike_(uniform_ && DevicesAlike(costed)),
+        alike_(uniform_ && SecondsAlike(costed)),
         head_(Index(costed.num_groups) * Index(costed.num_devices), kUnreached),
         first_(Index(costed.num_groups)) {
     if (costed.num_colocations > 0 && costed.num_groups <= kMostWithAncestors) FindAncestors();
@@ -48,10 +48,11 @@ class Heads {
   static constexpr int kMostWithAncestors = 512;
 
   // Does every group take the same seconds on all devices?
-  static bool DevicesAlike(const CostedGraph& costed) {
-    const auto devices = Index(costed.num_devices);
-    for (std::size_t at = 0; at < costed.seconds.size(); ++at) {
-      if (costed.seconds[at] != costed.seconds[at - at % devices] || costed.seconds[at] == kUnreached) return false;
+  static bool SecondsAlike(const CostedGraph& costed) {
+    for (int group = 0; group < costed.num_groups; ++group) {
+      for (int device = 0; device < costed.num_devices; ++device) {
+        if (costed.Seconds(group, device) != costed.fastest_seconds[Index(group)]) return false;
+      }
     }
     return true;
   }
