@@ -10,6 +10,16 @@
 #include <limits>
 #include <new>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MILLRACE_SANITIZED_MEMORY 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define MILLRACE_SANITIZED_MEMORY 1
+#endif
+#endif
+
+#ifndef MILLRACE_SANITIZED_MEMORY  // sanitizers check that memory goes back the way it came: by their own operators
+
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
@@ -37,6 +47,8 @@ void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+#endif
 
 namespace millrace::cli {
 

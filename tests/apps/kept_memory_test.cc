@@ -10,6 +10,8 @@
 #include <new>
 #include <vector>
 
+#include "tests/reference/sanitized.h"
+
 namespace millrace::cli {
 namespace {
 
@@ -24,6 +26,7 @@ struct alignas(256) Wide {
 };
 
 TEST(KeptMemory, BeginsLargeTablesOnAHugePage) {
+  if (testing::kSanitized) GTEST_SKIP() << "a sanitizer keeps the memory of this build";
   KeepFreedMemory();
   for (int round = 0; round < 3; ++round) {
     const std::vector<char> large(5 * kMegabyte), small(kMegabyte);
@@ -42,6 +45,7 @@ TEST(KeptMemory, KeepsTheAlignmentAskedForOfSmallTables) {
 }
 
 TEST(KeptMemory, RefusesWhatNoMemoryHas) {
+  if (testing::kSanitized) GTEST_SKIP() << "a sanitizer keeps the memory of this build";
   const std::size_t most = std::numeric_limits<std::size_t>::max();
   for (const std::size_t bytes : {most, most - kMegabyte}) {
     EXPECT_THROW(::operator delete(::operator new(bytes)), std::bad_alloc);

@@ -117,6 +117,17 @@ TEST(Race, RunsTheFirstCandidateAloneAfterTheEndOfEverything) {
   }
 }
 
+TEST(Race, RunsWhatMustNotBeMissingWhereTheRaceHasNoTimeButTheWholeRunHas) {
+  ScriptedTarget target([](const Plan&, int) { return 2.0; });
+  std::vector<Candidate> candidates = Candidates(5);
+  RaceOptions options;
+  options.end = Deadline(3600.0);
+  options.sought_ones = 3;
+  Race(target, candidates, options, Deadline(0.0), kNoProgress);
+  EXPECT_EQ(target.runs(), 3);
+  for (std::size_t i = 0; i < candidates.size(); ++i) EXPECT_EQ(candidates[i].target_seconds.has_value(), i < 3);
+}
+
 TEST(Race, NeverReportsMoreDoneThanTotal) {
   ScriptedTarget target([](const Plan& plan, int) { return plan.placement[0] < 2 ? 1.0 : 5.0; });
   std::vector<Candidate> candidates = Candidates(8);

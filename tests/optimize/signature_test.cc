@@ -83,8 +83,8 @@ const Signatures kExpected = {
     {"go without fusion", 0xf72723024e0905e7},
     {"pool", 0x0ac5831a04cc7475},
     {"optimize: shared links", 0xf4e1d1d0ed9a7da6},
-    {"optimize: gang", 0x16027c216a0d0607},
-    {"optimize: colocations, layers, fusion", 0xc4d0011c5a893fe4},
+    {"optimize: gang", 0x63c15dd9c884dcc7},
+    {"optimize: colocations, layers, fusion", 0x43ce80239a70f024},
 };
 
 struct Problem {

@@ -55,9 +55,10 @@ std::vector<const PoolEntry*> ObviousEntries(const Pool& pool) {
 
 }  // namespace
 
-void Pipeline::Measure(double share, int first_ones) {
+void Pipeline::Measure(double share, int sought_ones) {
   RaceOptions options;
-  options.first_ones = first_ones;
+  options.first_ones = target_->deterministic() ? sought_ones : 1;
+  options.sought_ones = sought_ones;
   options.rounds = effort_.race_rounds;
   options.cpus = ProcessorsOf(result_.machine, *target_);
   const double seconds = deadline_.Limited() ? share * effort_.race_share * End().Left() : share * effort_.race_seconds;
@@ -79,7 +80,7 @@ void Pipeline::Race() {
   for (const Baseline& baseline : baselines_) {
     if (baseline.keeps) AddUnlessKnown(baseline.candidate, result_.candidates);
   }
-  const int first_ones = PutObviousFirst();
+  const int sought_ones = PutObviousFirst();
   if (result_.candidates.empty()) {
     throw WorkFailed("no plan found fits in the machine's memory (" + std::to_string(pool_.infeasible) +
                      " were tried)");
@@ -88,7 +89,7 @@ void Pipeline::Race() {
   result_.recalled = resume_->Recall(result_.candidates);
   for (const std::string& warning : resume_->warnings()) result_.warnings.push_back(warning);
   MeasureFreeBaselines();
-  Measure(places_.after_fit > 0 ? 0.6 : 1.0, first_ones);
+  Measure(places_.after_fit > 0 ? 0.6 : 1.0, sought_ones);
 }
 
 int Pipeline::PutObviousFirst() {
@@ -102,17 +103,16 @@ int Pipeline::PutObviousFirst() {
                           candidates.end(),
                           [&baseline](const Candidate& one) { return one.plan == baseline.candidate.plan; });
   };
-  int first_ones = 1;
+  // The fastest baseline by the proxy is put there last, and so comes first of them.
+  std::vector<const Baseline*> obvious;
   for (const Baseline& baseline : baselines_) {
-    if (!baseline.keeps) continue;
-    if (target_->deterministic()) {
-      put_first(baseline, 1);
-      ++first_ones;
-    } else if (baseline.name == target_->usual_baseline()) {
-      put_first(baseline, 0);
-    }
+    if (baseline.keeps) obvious.push_back(&baseline);
   }
-  return first_ones;
+  std::stable_sort(obvious.begin(), obvious.end(), [](const Baseline* a, const Baseline* b) {
+    return a->candidate.proxy_seconds > b->candidate.proxy_seconds;
+  });
+  for (const Baseline* baseline : obvious) put_first(*baseline, baseline->name == target_->usual_baseline() ? 0 : 1);
+  return 1 + static_cast<int>(obvious.size());
 }
 
 void Pipeline::MeasureFreeBaselines() {

@@ -165,13 +165,19 @@ void Pipeline::TimeALoad() {
   const CostedGraph costed = MakeCostedGraph(*proxy_, UnfusedGroups(*proxy_));
   const Assignment plain = ScheduleSequential(costed).assignment;
   measuring_seconds_ = effort_.measuring_share * End().Left();
-  if (!target_->deterministic()) return;
   const auto seconds_of_a_load = [&] {
     const Deadline clock;
     std::string unused;
     TryLoad(*target_, {costed.groups, plain.placement, plain.sequence}, &unused);
     return clock.Elapsed();
   };
+  if (!target_->deterministic()) {
+    if (!target_->runs_on_our_units()) return;
+    const double most = effort_.most_measuring_share * End().Left();
+    const double needed = static_cast<double>(1 + kMostBaselines) * seconds_of_a_load();
+    measuring_seconds_ = std::max(measuring_seconds_, std::min(needed, most));
+    return;
+  }
   // The first plan of some groups is dearer than those after it.
   const double first_seconds = seconds_of_a_load();
   load_seconds_ = kDearer * std::min(first_seconds, seconds_of_a_load());

@@ -101,7 +101,7 @@ class Pipeline {
     return deadline_.Within(std::max(0.0, deadline_.Left() - options_.seconds_after - trading_seconds_));
   }
 
-  // Finds out how long the target takes to make a plan ready.
+  // Finds out how long the target takes to make a plan ready, and keeps enough time for measuring.
   void TimeALoad();
 
   // Does the target take the times that the proxy predicts, for plans with many transfers, too?
@@ -131,7 +131,7 @@ class Pipeline {
 
   // Which way of fusing the plan has; null where the pool has none of it.
   const PoolFusion* FusionOf(const Candidate& candidate) const;
-  void Measure(double share, int first_ones = 1);
+  void Measure(double share, int sought_ones = 1);
   std::vector<OwnMode> OwnModes();
 
   // Fits transfers and durations to what was measured so far.
@@ -155,9 +155,9 @@ class Pipeline {
   // Of those that are fast enough. Throws WorkFailed where none is.
   Candidate BestByObjective();
 
-  // The candidates that are to be measured however little time is left come first; how many they are. The plan that
-  // the proxy thinks fastest is one. Where a run costs next to nothing, all baselines are, else what the target does by
-  // itself: no other plan may be chosen unmeasured beside it.
+  // The candidates without which nobody could tell what a plan is worth come first; how many they are: the plan that
+  // the proxy thinks fastest, and the baselines. What the target does by itself comes before all: no other plan may be
+  // chosen unmeasured beside it.
   int PutObviousFirst();
 
   // Baselines that do not keep to the steering are run once, apart from the candidates.

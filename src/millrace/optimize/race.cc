@@ -20,7 +20,7 @@ struct Runner {
   std::unique_ptr<LoadedPlan> loaded;
 };
 
-// Tells whether one more of several like things is likely to end in time, going by the longest so far.
+// Tells whether one more run is likely to end in time, going by the longest so far.
 class Pace {
  public:
   explicit Pace(const Deadline& end) : end_(end) {}
@@ -40,16 +40,25 @@ class Pace {
   double longest_ = 0;
 };
 
-// With half of the time left for their runs.
-std::vector<Runner> LoadAll(Target& target, std::vector<Candidate>& candidates, const Deadline& end, int first_ones) {
+// Half of the time is kept for runs. Those that must not be missing load even where the race has no time for them; what
+// is loaded after them is likely to take as long as the mean of those before.
+std::vector<Runner> LoadAll(Target& target, std::vector<Candidate>& candidates, const Deadline& race,
+                            const RaceOptions& options) {
+  const auto for_loads = [&target](const Deadline& end) {
+    return target.deterministic() ? end : end.Within(end.Left() / 2);
+  };
+  Deadline end = for_loads(options.end);
   std::vector<Runner> runners;
-  Pace pace(target.deterministic() ? end : end.Within(end.Left() / 2));
-  for (Candidate& candidate : candidates) {
+  const Deadline clock;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (static_cast<int>(i) == options.sought_ones) end = for_loads(race);
+    Candidate& candidate = candidates[i];
     if (candidate.target_seconds || !candidate.failure.empty()) continue;
     StopIfInterrupted();
-    if (static_cast<int>(runners.size()) >= first_ones && !pace.Allows()) break;
-    auto loaded = pace.Time([&] { return TryLoad(target, candidate.plan, &candidate.failure); });
-    if (loaded) runners.push_back({&candidate, std::move(loaded)});
+    const auto loads = static_cast<int>(runners.size());
+    if (loads >= options.first_ones && clock.Elapsed() / loads > end.Left()) break;
+    if (auto loaded = TryLoad(target, candidate.plan, &candidate.failure))
+      runners.push_back({&candidate, std::move(loaded)});
   }
   return runners;
 }
@@ -75,7 +84,7 @@ void Race(Target& target, std::vector<Candidate>& candidates, const RaceOptions&
   const DisturbanceWatch watch(options.cpus);
   // Where time is limited, what comes after the race needs its share, too: the best and its baselines side by side.
   const bool all = target.deterministic() || !options.end.Limited();
-  std::vector<Runner> runners = LoadAll(target, candidates, all ? options.end : deadline, options.first_ones);
+  std::vector<Runner> runners = LoadAll(target, candidates, all ? options.end : deadline, options);
   std::vector<std::vector<TimedRun>> timed(candidates.size());
   Pace pace(options.end);
   const int rounds = target.deterministic() ? 1 : options.rounds;

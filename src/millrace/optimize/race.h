@@ -23,6 +23,7 @@ struct RaceOptions {
   std::vector<int> cpus;      // watched for disturbances (target/disturbance.h); empty: not watched
   Deadline end = Deadline();  // of everything: no load or run begins that is likely to pass it, but for the first ones
   int first_ones = 1;         // candidates from the front that run however late it is
+  int sought_ones = 1;        // likewise, that run before `end` even where the race has no time for them
 };
 
 // Measures the candidates and fills in times, target_seconds, disturbed and failure, and the timelines of targets that

@@ -8,9 +8,10 @@
 #include "millrace/heuristics/optimistic_cost.h"
 
 namespace millrace {
+
 Environment::Environment(const CostedGraph& costed)
     : costed_(costed),
-      reference_makespan_(HeftReferenceMakespan(costed)),
+      reference_(std::make_unique<Reference>()),
       mean_transfer_(MeanTransferOf(costed.topology)),
       mean_seconds_(MeanSeconds(costed)),
       upward_ranks_(UpwardRanks(costed, mean_seconds_, mean_transfer_)),
@@ -40,6 +41,11 @@ Environment::Environment(const CostedGraph& costed)
       children_.push_back({rank_order_.groups()[static_cast<std::size_t>(reader.rank)], reader.bytes});
     child_offsets_.push_back(static_cast<std::int32_t>(children_.size()));
   }
+}
+
+double Environment::reference_makespan() const {
+  std::call_once(reference_->made, [this] { reference_->makespan = HeftReferenceMakespan(costed_); });
+  return reference_->makespan;
 }
 
 std::span<const GroupEdge> Environment::KeyChildren(int group) const {
