@@ -27,6 +27,11 @@ TEST(DetectHost, NamesProcessorsWeMayUse) {
   }
 }
 
+TEST(DetectHost, HasACacheThatIsNeitherTinyNorLargerThanMemory) {
+  EXPECT_GE(LargestCacheBytes(), std::size_t{64} << 10);
+  EXPECT_LE(LargestCacheBytes(), std::size_t{4} << 30);
+}
+
 TEST(DetectHost, HasEveryProcessorAloneAndOneGangOverAll) {
   const Machine machine = DetectHost();
   std::set<int> alone, all;

@@ -34,7 +34,9 @@ class ProfileGraphTest : public ::testing::Test {
     if (anew) cache.MeasureAnew();
     int timed = 0;
     ProfileGraphOptions options;
-    options.time_group = [&](const Model&, std::span<const int>, std::span<const int>, const ProfileGroupOptions&) {
+    options.time_group = [&](const Model&, std::span<const int>, std::span<const int>,
+                             const ProfileGroupOptions& group) {
+      weights_apart_ = group.weights_apart;
       return ProfiledTime{seconds, disturbed && timed++ == 0};
     };
     ProfileSummary summary;
@@ -48,6 +50,7 @@ class ProfileGraphTest : public ::testing::Test {
   Model model_;
   ComputationGraph graph_;
   ComputationGraph profiled_;
+  bool weights_apart_ = false;  // in the last timing
 };
 
 TEST_F(ProfileGraphTest, UsesADisturbedTimeOnceAndTakesItAgainInTheNextRun) {
@@ -71,6 +74,22 @@ TEST_F(ProfileGraphTest, MeasuresAllAnewWhereAsked) {
   for (OpId op = 0; op < profiled_.num_ops(); ++op)
     EXPECT_EQ(profiled_.op(op).seconds.by_kind.front().second, 1e-3) << op;
   EXPECT_EQ(Profile(5e-3, false).measured, 0);
+}
+
+TEST_F(ProfileGraphTest, HasWeightsOfALargeModelComeFromMemoryAndKeepsThoseTimesApart) {
+  const int distinct = Profile(2e-3, false).distinct;
+  EXPECT_FALSE(weights_apart_);
+  Value large;
+  large.name = "large";
+  large.shape = {std::int64_t{1} << 40};
+  large.constant = ConstantData::Filled(large.type, large.shape, std::vector<std::byte>(BytesOf(large.type)));
+  model_.values.push_back(large);
+  EXPECT_EQ(Profile(3e-3, false).measured, distinct);
+  EXPECT_TRUE(weights_apart_);
+  model_.values.pop_back();
+  EXPECT_EQ(Profile(4e-3, false).from_cache, distinct);
+  for (OpId op = 0; op < profiled_.num_ops(); ++op)
+    EXPECT_EQ(profiled_.op(op).seconds.by_kind.front().second, 2e-3) << op;
 }
 
 }  // namespace

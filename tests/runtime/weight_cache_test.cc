@@ -37,6 +37,19 @@ TEST(WeightCache, LetsGoOfWhatNobodyHolds) {
   EXPECT_EQ(fills, 2);
 }
 
+TEST(WeightCache, TellsWhichBuffersAreHeld) {
+  WeightCache cache;
+  const auto fill = [](std::byte*) {};
+  EXPECT_TRUE(cache.Held().empty());
+  const auto first = cache.Get("a", 64, fill);
+  auto second = cache.Get("b", 100, fill);
+  ASSERT_EQ(cache.Held().size(), 2u);
+  second.reset();
+  ASSERT_EQ(cache.Held().size(), 1u);
+  EXPECT_EQ(cache.Held().front().data(), first.get());
+  EXPECT_EQ(cache.Held().front().size(), 64u);
+}
+
 TEST(WeightCache, RefusesOneKeyForTwoSizes) {
   WeightCache cache;
   const auto held = cache.Get("a", 64, [](std::byte*) {});

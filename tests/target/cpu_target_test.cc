@@ -202,6 +202,27 @@ TEST(ProfileGroup, GivesATimeOnACoreAndOnAGang) {
   EXPECT_GT(ProfileGroup(model, nodes, one, options).seconds, 0);
 }
 
+TEST(ProfileGroup, TakesTheWeightsFromMemoryWhereAsked) {
+  Model model;
+  model.inputs = {AddValue(model, DataType::kFloat32, {8, 32}, -1)};
+  const int weights = AddValue(model, DataType::kFloat32, {32, 16}, -1);
+  model.values[static_cast<std::size_t>(weights)].constant =
+      ConstantData::Floats({32, 16}, std::vector<float>(512, 0.5F));
+  model.outputs = {AddNode(model, "MatMul", {0, weights}, DataType::kFloat32, {8, 16})};
+  const std::vector<int> nodes = {0};
+  ProfileGroupOptions options;
+  options.seconds = 0.001;
+  options.weights_apart = true;
+  EXPECT_GT(ProfileGroup(model, nodes, AllowedProcessors(), options).seconds, 0);
+}
+
+TEST(Weights, LeaveCachesThatAreNotThreeTimesAsLarge) {
+  EXPECT_FALSE(WeightsLeaveCaches(0, 32 << 20));
+  EXPECT_FALSE(WeightsLeaveCaches(10 << 20, 32 << 20));
+  EXPECT_TRUE(WeightsLeaveCaches(11 << 20, 32 << 20));
+  EXPECT_FALSE(WeightsLeaveCaches(TwoActivations("Relu", "Sigmoid")));
+}
+
 TEST(ProfiledTimes, AreTheMedianOfRunsThatNobodyDisturbed) {
   ProfileGroupOptions options;
   options.least_runs = 3;

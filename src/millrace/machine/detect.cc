@@ -48,12 +48,19 @@ std::vector<int> AllowedProcessors() {
   return processors;
 }
 
+// Gives the topology of this host to `read`, if hwloc has one.
+template <typename Read>
+void ReadTopology(const Read& read) {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) return;
+  if (hwloc_topology_load(topology) == 0) read(topology);
+  hwloc_topology_destroy(topology);
+}
+
 // The same processors with those that share caches and sockets side by side, as far as hwloc can tell.
 std::vector<int> NeighboursTogether(std::vector<int> processors) {
-  hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) return processors;
   std::vector<int> ordered;
-  if (hwloc_topology_load(topology) == 0) {
+  ReadTopology([&](hwloc_topology_t topology) {
     hwloc_obj_t unit = nullptr;
     while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr) {
       const int cpu = static_cast<int>(unit->os_index);
@@ -62,8 +69,7 @@ std::vector<int> NeighboursTogether(std::vector<int> processors) {
       processors.erase(found);
       ordered.push_back(cpu);
     }
-  }
-  hwloc_topology_destroy(topology);
+  });
   ordered.insert(ordered.end(), processors.begin(), processors.end());
   return ordered;
 }
@@ -164,5 +170,17 @@ Machine DetectHost() {
 }
 
 int UsableProcessors() { return static_cast<int>(WithinQuota(AllowedProcessors().size(), ReadCgroupLimits(""))); }
+
+std::size_t LargestCacheBytes() {
+  constexpr std::size_t kUsual = std::size_t{32} << 20;
+  hwloc_uint64_t largest = 0;
+  ReadTopology([&largest](hwloc_topology_t topology) {
+    // What the C library says of the last cache is that of the whole socket on some processors, and no core reaches it.
+    for (hwloc_obj_t at = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0); at != nullptr; at = at->parent) {
+      if (hwloc_obj_type_is_cache(at->type)) largest = std::max(largest, at->attr->cache.size);
+    }
+  });
+  return largest > 0 ? static_cast<std::size_t>(largest) : kUsual;
+}
 
 }  // namespace millrace

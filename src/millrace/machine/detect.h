@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+
 #include "millrace/machine/machine.h"
 
 // The host we run on, as a machine.
@@ -14,5 +16,8 @@ Machine DetectHost();
 
 // How many processors we may use: as above, without asking what they are like. At least 1.
 int UsableProcessors();
+
+// Bytes of the largest cache that a core of this host reaches, which others may share. A guess where hwloc cannot tell.
+std::size_t LargestCacheBytes();
 
 }  // namespace millrace

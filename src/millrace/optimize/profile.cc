@@ -23,7 +23,11 @@ std::map<std::string, const Device*> DeviceOfKind(const Machine& machine) {
 class Profiler {
  public:
   Profiler(const Model& model, const Machine& machine, const ProfileGraphOptions& options, ProfileCache& cache)
-      : model_(model), kinds_(DeviceOfKind(machine)), options_(options), cache_(cache) {}
+      : model_(model),
+        kinds_(DeviceOfKind(machine)),
+        options_(options),
+        cache_(cache),
+        weights_apart_(WeightsLeaveCaches(model)) {}
 
   // What is known of the group on every kind; nothing while a kind is missing.
   std::optional<StatedSeconds> Known(const std::vector<OpId>& group) const {
@@ -64,6 +68,7 @@ class Profiler {
       if (cache_.Find(key, units)) continue;
       ProfileGroupOptions group_options;
       group_options.seconds = options_.seconds_per_group;
+      group_options.weights_apart = weights_apart_;
       const ProfiledTime time = options_.time_group(model_, group, device->units, group_options);
       if (std::isnan(time.seconds)) continue;
       if (time.disturbed) {
@@ -77,16 +82,19 @@ class Profiler {
   }
 
  private:
-  // The cache is of this host's processors; others stand before the group.
+  // The cache is of this host's processors; others stand before the group, and so does what a large model does to its
+  // time.
   std::string On(const std::string& kind, const std::string& signature) const {
     const auto elsewhere = options_.processors.find(kind);
-    return elsewhere == options_.processors.end() ? signature : elsewhere->second + ": " + signature;
+    const std::string group = (weights_apart_ ? "weights from memory: " : "") + signature;
+    return elsewhere == options_.processors.end() ? group : elsewhere->second + ": " + group;
   }
 
   const Model& model_;
   std::map<std::string, const Device*> kinds_;
   ProfileGraphOptions options_;
   ProfileCache& cache_;
+  bool weights_apart_;
 };
 
 }  // namespace

@@ -24,12 +24,18 @@ std::shared_ptr<const std::byte> WeightCache::Get(const std::string& key, std::s
 }
 
 std::size_t WeightCache::bytes() const {
-  const std::lock_guard lock(mutex_);
   std::size_t total = 0;
-  for (const auto& [key, entry] : entries_) {
-    if (!entry.buffer.expired()) total += entry.bytes;
-  }
+  for (const std::span<const std::byte> buffer : Held()) total += buffer.size();
   return total;
+}
+
+std::vector<std::span<const std::byte>> WeightCache::Held() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::span<const std::byte>> held;
+  for (const auto& [key, entry] : entries_) {
+    if (const std::shared_ptr<const std::byte> buffer = entry.buffer.lock()) held.emplace_back(buffer.get(), entry.bytes);
+  }
+  return held;
 }
 
 }  // namespace millrace

@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <vector>
 
 // Weights as kernels want them (reordered, sliced for a gang's worker), shared by all programs of one model, so that
 // sixteen plans ready to run hold them once. A buffer lives as long as some kernel holds it: the cache itself keeps
@@ -24,6 +26,9 @@ class WeightCache {
 
   // Bytes in buffers that somebody holds.
   std::size_t bytes() const;
+
+  // Those buffers.
+  std::vector<std::span<const std::byte>> Held() const;
 
  private:
   struct Entry {

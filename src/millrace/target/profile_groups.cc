@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/target/profile_groups.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -8,12 +12,14 @@
 #include <numeric>
 #include <vector>
 
+#include "millrace/machine/detect.h"
 #include "millrace/random/random.h"
 #include "millrace/runtime/aligned_memory.h"
 #include "millrace/runtime/kernel.h"
 #include "millrace/runtime/one_openmp_thread.h"
 #include "millrace/runtime/progress.h"
 #include "millrace/runtime/reorder.h"
+#include "millrace/runtime/weight_cache.h"
 #include "millrace/runtime/worker_pool.h"
 #include "millrace/target/disturbance.h"
 #include "millrace/target/random_inputs.h"
@@ -44,6 +50,17 @@ void Read(const std::byte* bytes, std::size_t size, std::size_t worker, std::siz
   sink.fetch_add(sum, std::memory_order_relaxed);
 }
 
+// Drops `worker`'s part of the bytes from every cache. Processors without such an instruction leave them where they are.
+void Drop(std::span<const std::byte> bytes, std::size_t worker, std::size_t workers) {
+#ifdef __SSE2__
+  const std::size_t end = bytes.size() * (worker + 1) / workers;
+  for (std::size_t at = bytes.size() * worker / workers; at < end; at += kCacheLine) _mm_clflush(bytes.data() + at);
+  _mm_mfence();
+#else
+  (void)bytes, (void)worker, (void)workers;
+#endif
+}
+
 // One group with buffers of its own, ready to be run again and again.
 class ProfiledGroup {
  public:
@@ -57,7 +74,7 @@ class ProfiledGroup {
     request.model = &model;
     request.nodes = nodes;
     request.workers = static_cast<int>(workers);
-    request.weights = options.weights;
+    request.weights = &weights_;
     request.available.assign(model.values.size(), Layout::kPlain);
     for (std::size_t value = 0; value < model.values.size(); ++value) {
       const Value& of = model.values[value];
@@ -81,6 +98,7 @@ class ProfiledGroup {
     }
     for (const TensorSpec& spec : kernel_->output_specs()) outputs_.push_back(Keep(spec.bytes()));
     scratch_ = Keep(kernel_->scratch_bytes());
+    if (options.weights_apart) dropped_ = weights_.Held();
     for (std::size_t worker = 0; worker < workers; ++worker) {
       std::byte* evicting = Keep(kEvictedBytes);
       // Pages never written to are all one page of zeros, which would push nothing out.
@@ -131,6 +149,7 @@ class ProfiledGroup {
     const WaitingClock waiting;
     RunKernel(share);
     for (std::size_t run = 0;; ++run) {
+      for (const std::span<const std::byte> weights : dropped_) Drop(weights, share, workers_);
       Read(evicting_[share], kEvictedBytes, 0, 1, sink_);
       for (std::size_t i = 0; i < inputs_.size(); ++i) {
         Read(inputs_[i], kernel_->input_specs()[i].bytes(), share, workers_, sink_);
@@ -156,12 +175,14 @@ class ProfiledGroup {
   PhaseBarrier barrier_;
   const ProfileGroupOptions options_;
   const std::size_t workers_;
+  WeightCache weights_;
   std::unique_ptr<Kernel> kernel_;
   std::vector<std::shared_ptr<std::byte>> memory_;
   std::vector<const std::byte*> inputs_;
   std::vector<std::byte*> outputs_;
   std::byte* scratch_ = nullptr;
   std::vector<const std::byte*> evicting_;  // by worker: what pushes everything else out of its cache
+  std::vector<std::span<const std::byte>> dropped_;  // weights that come from memory in every run
   std::atomic<unsigned> sink_{0};
   std::vector<double> times_;                // by run
   std::vector<std::vector<double>> waited_;  // by worker and run
@@ -171,6 +192,14 @@ class ProfiledGroup {
 };
 
 }  // namespace
+
+bool WeightsLeaveCaches(std::size_t weight_bytes, std::size_t cache_bytes) { return weight_bytes > cache_bytes / 3; }
+
+bool WeightsLeaveCaches(const Model& model) {
+  std::size_t bytes = 0;
+  for (const Value& value : model.values) bytes += value.constant ? value.constant->bytes() : 0;
+  return WeightsLeaveCaches(bytes, LargestCacheBytes());
+}
 
 ProfiledTime TimeOf(std::span<const ProfiledRun> runs, const ProfileGroupOptions& options) {
   std::vector<double> all, left_alone;

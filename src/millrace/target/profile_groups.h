@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <span>
 #include <string>
 
 #include "millrace/formats/model.h"
-#include "millrace/runtime/weight_cache.h"
 
 // Measuring one fusion group alone on one device of this host: what the calibrated cost model is made of. Seconds.
 namespace millrace {
@@ -21,9 +21,14 @@ struct ProfileGroupOptions {
   double seconds = 0.01;  // to spend on the group's runs, preparation aside; up to three times that where disturbed
   int least_runs = 5;
   int most_runs = 100;
-  bool minimum = false;            // the least time instead of the median
-  WeightCache* weights = nullptr;  // shared with other kernels of the model where given
+  bool minimum = false;        // the least time instead of the median
+  bool weights_apart = false;  // they come from memory in every run, not from a cache that cores share
 };
+
+// Whether the weights of a model have left every cache by the time its next run needs them: they are more than a third of
+// the largest cache, which other data, and often other guests of the host, take as well.
+bool WeightsLeaveCaches(const Model& model);
+bool WeightsLeaveCaches(std::size_t weight_bytes, std::size_t cache_bytes);
 
 // One run of a group.
 struct ProfiledRun {
