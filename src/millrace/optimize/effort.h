@@ -15,7 +15,7 @@ struct OptimizeOptions;
 // what the stages that measure and write are sure to need.
 struct Effort {
   double profile_share = 0.4;
-  double measuring_share = 0.35;  // kept for measuring, where plans have to be run several times
+  double measuring_share = 0.35;      // kept for measuring, where plans have to be run several times
   double most_measuring_share = 0.6;  // the same where plans take long to be made ready
   double pool_share = 0.5;
   double shared_links_share = 0.6;

@@ -33,7 +33,8 @@ std::vector<std::span<const std::byte>> WeightCache::Held() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::span<const std::byte>> held;
   for (const auto& [key, entry] : entries_) {
-    if (const std::shared_ptr<const std::byte> buffer = entry.buffer.lock()) held.emplace_back(buffer.get(), entry.bytes);
+    if (const std::shared_ptr<const std::byte> buffer = entry.buffer.lock())
+      held.emplace_back(buffer.get(), entry.bytes);
   }
   return held;
 }

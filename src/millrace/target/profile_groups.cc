@@ -181,7 +181,7 @@ class ProfiledGroup {
   std::vector<const std::byte*> inputs_;
   std::vector<std::byte*> outputs_;
   std::byte* scratch_ = nullptr;
-  std::vector<const std::byte*> evicting_;  // by worker: what pushes everything else out of its cache
+  std::vector<const std::byte*> evicting_;           // by worker: what pushes everything else out of its cache
   std::vector<std::span<const std::byte>> dropped_;  // weights that come from memory in every run
   std::atomic<unsigned> sink_{0};
   std::vector<double> times_;                // by run
