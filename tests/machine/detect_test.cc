@@ -50,7 +50,7 @@ TEST(DetectHost, HasEveryProcessorAloneAndOneGangOverAll) {
   EXPECT_EQ(alone, all);
   EXPECT_EQ(largest, all.size());
   EXPECT_TRUE(machine.links.empty());
-  EXPECT_FALSE(machine.default_link);
+  EXPECT_EQ(machine.default_link.has_value(), all.size() > 1) << "hand-overs between caches take a little";
 }
 
 TEST(DetectHost, KeepsToANarrowerAffinity) {

@@ -102,12 +102,16 @@ class Mover {
     moves_.stop = [this] { return deadline_.Passed(); };
   }
 
-  // Offers one plan for each start, and with a time limit `rounds` more at most.
+  // Offers the placement by hand, one plan for each start, and with a time limit `rounds` more at most.
   void Run(BestDecisions& best, std::int64_t rounds) {
     const std::shared_ptr<const CostedGraph> costed = decoder_.Decode({}).costed;
     Decisions by_hand;
     by_hand.device = DevicesByColocation(decoder_.problem(), *costed, PlaceByLayers(*costed));
     const Decisions drawn = best.decisions;
+    if (deadline_.Passed()) return;
+    DecodedPlan unmoved = decoder_.Decode(by_hand);
+    best.Meet(by_hand, unmoved);
+    offer_(by_hand, std::move(unmoved));
     Improve(by_hand, best);
     if (drawn.Has(Task::kPlacement)) Improve(drawn, best);
     moves_.softmax_temperature = temperature_;
@@ -173,18 +177,19 @@ void GoPlanner::Propose(const PlanningProblem& asked, const Budget& budget, Rand
     offer_plan(decisions, std::move(plan));
   });
   if (!moves) return;
-  // A placement that was moved has the order of the one before it.
+  // A placement that was moved has the order of the one before it, and one by hand has none.
   constexpr std::int64_t kMostVisits = 500'000;
   Mover(*decoder, *moves_, options_, deadline, random, [&](const Decisions& decisions, DecodedPlan plan) {
     const CostedGraph& costed = fusion_open ? *plan.costed : asked.costed();
-    const bool order = plan.fits && costed.Visits() <= kMostVisits;
-    PlannedAssignment ordered{plan.assignment, plan.makespan};
+    const bool order = plan.fits && costed.Visits() <= kMostVisits && !deadline.Passed();
+    const PlannedAssignment ordered{plan.assignment, plan.makespan};
     const std::shared_ptr<const CostedGraph> groups = plan.costed;
     offer_plan(decisions, std::move(plan));
     if (!order) return;
-    const double before = ordered.makespan;
-    ordered = OrderThereAndBack(costed, std::move(ordered));
-    if (ordered.makespan < before) offer({std::move(ordered.assignment), fusion_open ? groups : nullptr});
+    PlannedAssignment fastest = OrderThereAndBack(costed, ordered);
+    PlannedAssignment anew = BestOfOrders(costed, ordered.assignment.placement);
+    if (anew.makespan < fastest.makespan) fastest = std::move(anew);
+    if (fastest.makespan < ordered.makespan) offer({std::move(fastest.assignment), fusion_open ? groups : nullptr});
   }).Run(best, budget.samples);
 }
 

@@ -30,6 +30,11 @@ constexpr double kMostBandwidthShares = 4;
 constexpr double kLaunchSeconds = 1e-6;
 constexpr double kGangLaunchSeconds = 3e-6;
 
+// A tensor that another core has just written comes out of that core's cache or of one they share. What that takes was
+// fitted to plans of six branchy networks on an AMD EPYC (docs/results/cpu.md): less than reading such a tensor does by
+// itself, since kernels compute meanwhile.
+constexpr DefaultLink kHandOver{.latency_seconds = 0.065e-6, .bandwidth = 200e9};
+
 // Operating-system numbers of the processors our affinity mask allows, ascending.
 std::vector<int> AllowedProcessors() {
   for (int size = 1024; size <= (1 << 20); size *= 2) {
@@ -166,6 +171,7 @@ Machine DetectHost() {
     for (std::size_t first = 0; first + size <= count; first += size) add(first, size);
   }
   add(0, count);
+  if (count > 1) machine.default_link = kHandOver;
   return machine;
 }
 

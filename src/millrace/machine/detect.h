@@ -11,7 +11,7 @@ namespace millrace {
 // One device of kind "cpu" for each processor we may use (unit = operating-system CPU number), and gangs over 2, 4, ...
 // neighbouring ones up to all of them, of kinds "cpu_x2", "cpu_x4", ... Processors: our affinity mask, cut to the whole
 // processors our cgroup's quota allows. Rates are estimated from the clock, vector width and memory; profiling replaces
-// them. Transfers are free: one memory. Source: hwloc, /proc/cpuinfo, cgroup v1 and v2.
+// them. Transfers are hand-overs between caches. Source: hwloc, /proc/cpuinfo, cgroup v1 and v2.
 Machine DetectHost();
 
 // How many processors we may use: as above, without asking what they are like. At least 1.
