@@ -18,6 +18,7 @@
 #include "millrace/network/model_file.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/parallel.h"
+#include "millrace/simulate/memory_check.h"
 
 namespace millrace {
 namespace {
@@ -87,12 +88,14 @@ struct BestDecisions {
 // Improves the placement by hand and the best draw, and where there is time goes on from the best by chance.
 class Mover {
  public:
+  // `in_order` gives a plan of the same placement in an order that is as good or better.
   Mover(const GoDecoder& decoder, const GoPolicy& policy, const GoPlannerOptions& options, const Deadline& deadline,
-        Random& random, const std::function<void(const Decisions&, DecodedPlan)>& offer)
+        Random& random, std::function<DecodedPlan(DecodedPlan)> in_order, const std::function<void(DecodedPlan)>& offer)
       : decoder_(decoder),
         prepared_(policy.Prepare(decoder.problem(), LoopOf(options.threads))),
         deadline_(deadline),
         random_(random),
+        in_order_(std::move(in_order)),
         offer_(offer),
         temperature_(options.moves_temperature) {
     constexpr std::int64_t kOps = 200'000;
@@ -102,26 +105,22 @@ class Mover {
     moves_.stop = [this] { return deadline_.Passed(); };
   }
 
-  // Offers the placement by hand, one plan for each start, and with a time limit `rounds` more at most.
+  // Offers one plan for each start, and with a time limit `rounds` more at most.
   void Run(BestDecisions& best, std::int64_t rounds) {
     const std::shared_ptr<const CostedGraph> costed = decoder_.Decode({}).costed;
     Decisions by_hand;
     by_hand.device = DevicesByColocation(decoder_.problem(), *costed, PlaceByLayers(*costed));
     const Decisions drawn = best.decisions;
-    if (deadline_.Passed()) return;
-    DecodedPlan unmoved = decoder_.Decode(by_hand);
-    best.Meet(by_hand, unmoved);
-    offer_(by_hand, std::move(unmoved));
-    Improve(by_hand, best);
-    if (drawn.Has(Task::kPlacement)) Improve(drawn, best);
+    // Moves improve it in one order, which may be a worse one than the placement itself has.
+    ImproveOrKeep(by_hand, best);
+    if (drawn.Has(Task::kPlacement) && !deadline_.Passed()) offer_(Improved(drawn, best));
     moves_.softmax_temperature = temperature_;
     if (!deadline_.Limited() || temperature_ == 0 || !best.decisions.Has(Task::kPlacement)) return;
-    for (; rounds > 0 && !deadline_.Passed(); --rounds) Improve(best.decisions, best);
+    for (; rounds > 0 && !deadline_.Passed(); --rounds) offer_(Improved(best.decisions, best));
   }
 
  private:
-  void Improve(const Decisions& start, BestDecisions& best) {
-    if (deadline_.Passed()) return;
+  DecodedPlan Improved(const Decisions& start, BestDecisions& best) {
     Decisions improved;
     DecodedPlan fastest;
     ImproveByMoves(decoder_, prepared_, start, moves_, random_, [&](const Decisions& decisions, DecodedPlan plan) {
@@ -129,14 +128,23 @@ class Mover {
       fastest = std::move(plan);
     });
     best.Meet(improved, fastest);
-    offer_(improved, std::move(fastest));
+    return in_order_(std::move(fastest));
+  }
+
+  void ImproveOrKeep(const Decisions& start, BestDecisions& best) {
+    if (deadline_.Passed()) return;
+    DecodedPlan kept = in_order_(decoder_.Decode(start));
+    DecodedPlan improved = Improved(start, best);
+    const bool keep = kept.fits && (!improved.fits || kept.makespan < improved.makespan);
+    offer_(keep ? std::move(kept) : std::move(improved));
   }
 
   const GoDecoder& decoder_;
   PreparedGoPolicy prepared_;
   const Deadline& deadline_;
   Random& random_;
-  const std::function<void(const Decisions&, DecodedPlan)>& offer_;
+  std::function<DecodedPlan(DecodedPlan)> in_order_;
+  const std::function<void(DecodedPlan)>& offer_;
   double temperature_;
   GoMoveOptions moves_;
 };
@@ -168,29 +176,30 @@ void GoPlanner::Propose(const PlanningProblem& asked, const Budget& budget, Rand
       moves_ != nullptr && options_.looks > 0 && problem.num_devices() > 1 && budget.samples > kMovedPlans;
   if (moves) rest.samples -= kMovedPlans;
   if (rest.seconds) rest.seconds = (moves ? kDrawsShare : 1) * deadline.Left();
-  const std::function<void(const Decisions&, DecodedPlan)> offer_plan = [&](const Decisions&, DecodedPlan plan) {
+  const std::function<void(DecodedPlan)> offer_plan = [&](DecodedPlan plan) {
     offer({std::move(plan.assignment), fusion_open ? std::move(plan.costed) : nullptr});
   };
   BestDecisions best;
   DrawGoPlans(*decoder, *policy_, options_, tasks, rest, random, [&](const Decisions& decisions, DecodedPlan plan) {
     best.Meet(decisions, plan);
-    offer_plan(decisions, std::move(plan));
+    offer_plan(std::move(plan));
   });
   if (!moves) return;
   // A placement that was moved has the order of the one before it, and one by hand has none.
-  constexpr std::int64_t kMostVisits = 500'000;
-  Mover(*decoder, *moves_, options_, deadline, random, [&](const Decisions& decisions, DecodedPlan plan) {
+  const auto in_order = [&](DecodedPlan plan) {
+    constexpr std::int64_t kMostVisits = 500'000;
     const CostedGraph& costed = fusion_open ? *plan.costed : asked.costed();
-    const bool order = plan.fits && costed.Visits() <= kMostVisits && !deadline.Passed();
-    const PlannedAssignment ordered{plan.assignment, plan.makespan};
-    const std::shared_ptr<const CostedGraph> groups = plan.costed;
-    offer_plan(decisions, std::move(plan));
-    if (!order) return;
-    PlannedAssignment fastest = OrderThereAndBack(costed, ordered);
-    PlannedAssignment anew = BestOfOrders(costed, ordered.assignment.placement);
-    if (anew.makespan < fastest.makespan) fastest = std::move(anew);
-    if (fastest.makespan < ordered.makespan) offer({std::move(fastest.assignment), fusion_open ? groups : nullptr});
-  }).Run(best, budget.samples);
+    if (!plan.fits || costed.Visits() > kMostVisits || deadline.Passed()) return plan;
+    const auto take = [&](PlannedAssignment ordered) {
+      if (ordered.makespan >= plan.makespan || !FitsInMemory(costed, ordered.assignment)) return;
+      plan.assignment = std::move(ordered.assignment);
+      plan.makespan = ordered.makespan;
+    };
+    take(OrderThereAndBack(costed, {plan.assignment, plan.makespan}));
+    take(BestOfOrders(costed, plan.assignment.placement));
+    return plan;
+  };
+  Mover(*decoder, *moves_, options_, deadline, random, in_order, offer_plan).Run(best, budget.samples);
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/go/planner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "millrace/cost/analytic_cost.h"
+#include "millrace/cost/costed_graph.h"
+#include "millrace/cost/steering.h"
+#include "millrace/heuristics/placement_orders.h"
+#include "millrace/heuristics/placements.h"
+#include "millrace/planning/problem.h"
+#include "millrace/simulate/timeline.h"
+#include "tests/reference/random_problem.h"
+
+namespace millrace {
+namespace {
+
+TEST(GoPlanner, IsNeverBehindThePlacementByHandInTheBestOfItsOrders) {
+  const std::unique_ptr<Planner> planner =
+      MakeGoPlanner({.name = "go", .chooses_fusion = true}, UntrainedGoPolicy(), UntrainedMoves(), {});
+  Random random(23);
+  testing::RandomProblemOptions options;
+  options.most_ops = 40;
+  options.colocate = false;
+  int ahead = 0, problems = 0;
+  for (int round = 0; round < 30; ++round) {
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = testing::RandomMachine(random, options);
+    const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(graph, machine);
+    const CostedGraph costed = MakeCostedGraph(*model, UnfusedGroups(*model));
+    if (costed.num_groups == 0 || costed.num_devices < 2) continue;
+    Budget budget;
+    budget.samples = 6;
+    double least = std::numeric_limits<double>::infinity();
+    planner->Propose(PlanningProblem(*model, costed), budget, random, [&](const ProposedPlan& offered) {
+      least = std::min(least, Simulator(costed).Makespan(offered.assignment));
+    });
+    const double by_hand = BestOfOrders(costed, PlaceByLayers(costed)).makespan;
+    EXPECT_LE(least, by_hand * (1 + 1e-9)) << "round " << round;
+    ahead += least < by_hand * (1 - 1e-9) ? 1 : 0;
+    ++problems;
+  }
+  EXPECT_GT(problems, 10);
+  EXPECT_GT(ahead, problems / 4) << "moves and draws are of no use";
+}
+
+}  // namespace
+}  // namespace millrace
