@@ -50,7 +50,8 @@ void Read(const std::byte* bytes, std::size_t size, std::size_t worker, std::siz
   sink.fetch_add(sum, std::memory_order_relaxed);
 }
 
-// Drops `worker`'s part of the bytes from every cache. Processors without such an instruction leave them where they are.
+// Drops `worker`'s part of the bytes from every cache. Processors without such an instruction leave them where they
+// are.
 void Drop(std::span<const std::byte> bytes, std::size_t worker, std::size_t workers) {
 #ifdef __SSE2__
   const std::size_t end = bytes.size() * (worker + 1) / workers;

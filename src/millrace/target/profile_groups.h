@@ -25,8 +25,8 @@ struct ProfileGroupOptions {
   bool weights_apart = false;  // they come from memory in every run, not from a cache that cores share
 };
 
-// Whether the weights of a model have left every cache by the time its next run needs them: they are more than a third of
-// the largest cache, which other data, and often other guests of the host, take as well.
+// Whether the weights of a model have left every cache by the time its next run needs them: they are more than a third
+// of the largest cache, which other data, and often other guests of the host, take as well.
 bool WeightsLeaveCaches(const Model& model);
 bool WeightsLeaveCaches(std::size_t weight_bytes, std::size_t cache_bytes);
 
