@@ -85,12 +85,17 @@ struct BestDecisions {
   }
 };
 
+// What a placement's order is made from.
+enum class OrderFrom { kItsOwn, kNothing };
+
+// Gives a plan of the same placement in an order that is as good or better.
+using InOrder = std::function<DecodedPlan(DecodedPlan, OrderFrom)>;
+
 // Improves the placement by hand and the best draw, and where there is time goes on from the best by chance.
 class Mover {
  public:
-  // `in_order` gives a plan of the same placement in an order that is as good or better.
   Mover(const GoDecoder& decoder, const GoPolicy& policy, const GoPlannerOptions& options, const Deadline& deadline,
-        Random& random, std::function<DecodedPlan(DecodedPlan)> in_order, const std::function<void(DecodedPlan)>& offer)
+        Random& random, InOrder in_order, const std::function<void(DecodedPlan)>& offer)
       : decoder_(decoder),
         prepared_(policy.Prepare(decoder.problem(), LoopOf(options.threads))),
         deadline_(deadline),
@@ -128,12 +133,12 @@ class Mover {
       fastest = std::move(plan);
     });
     best.Meet(improved, fastest);
-    return in_order_(std::move(fastest));
+    return in_order_(std::move(fastest), OrderFrom::kItsOwn);
   }
 
   void ImproveOrKeep(const Decisions& start, BestDecisions& best) {
     if (deadline_.Passed()) return;
-    DecodedPlan kept = in_order_(decoder_.Decode(start));
+    DecodedPlan kept = in_order_(decoder_.Decode(start), OrderFrom::kNothing);
     DecodedPlan improved = Improved(start, best);
     const bool keep = kept.fits && (!improved.fits || kept.makespan < improved.makespan);
     offer_(keep ? std::move(kept) : std::move(improved));
@@ -143,7 +148,7 @@ class Mover {
   PreparedGoPolicy prepared_;
   const Deadline& deadline_;
   Random& random_;
-  std::function<DecodedPlan(DecodedPlan)> in_order_;
+  InOrder in_order_;
   const std::function<void(DecodedPlan)>& offer_;
   double temperature_;
   GoMoveOptions moves_;
@@ -186,17 +191,16 @@ void GoPlanner::Propose(const PlanningProblem& asked, const Budget& budget, Rand
   });
   if (!moves) return;
   // A placement that was moved has the order of the one before it, and one by hand has none.
-  const auto in_order = [&](DecodedPlan plan) {
+  const auto in_order = [&](DecodedPlan plan, OrderFrom from) {
     constexpr std::int64_t kMostVisits = 500'000;
     const CostedGraph& costed = fusion_open ? *plan.costed : asked.costed();
     if (!plan.fits || costed.Visits() > kMostVisits || deadline.Passed()) return plan;
-    const auto take = [&](PlannedAssignment ordered) {
-      if (ordered.makespan >= plan.makespan || !FitsInMemory(costed, ordered.assignment)) return;
-      plan.assignment = std::move(ordered.assignment);
-      plan.makespan = ordered.makespan;
-    };
-    take(OrderThereAndBack(costed, {plan.assignment, plan.makespan}));
-    take(BestOfOrders(costed, plan.assignment.placement));
+    PlannedAssignment ordered = from == OrderFrom::kNothing
+                                    ? BestOfOrders(costed, plan.assignment.placement)
+                                    : OrderThereAndBack(costed, {plan.assignment, plan.makespan});
+    if (ordered.makespan >= plan.makespan || !FitsInMemory(costed, ordered.assignment)) return plan;
+    plan.assignment = std::move(ordered.assignment);
+    plan.makespan = ordered.makespan;
     return plan;
   };
   Mover(*decoder, *moves_, options_, deadline, random, in_order, offer_plan).Run(best, budget.samples);
