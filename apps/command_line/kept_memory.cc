@@ -10,15 +10,7 @@
 #include <limits>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MILLRACE_SANITIZED_MEMORY 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define MILLRACE_SANITIZED_MEMORY 1
-#endif
-#endif
-
-#ifndef MILLRACE_SANITIZED_MEMORY  // sanitizers check that memory goes back the way it came: by their own operators
+#ifndef MILLRACE_SANITIZED  // sanitizers check that memory goes back the way it came: by their own operators
 
 namespace {
 

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Whether a sanitizer watches this build: MILLRACE_SANITIZED for what has to be left out, kSanitized for the rest.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MILLRACE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define MILLRACE_SANITIZED 1
-#endif
-#endif
-
+// Whether a sanitizer watches this build: MILLRACE_SANITIZED, of CMake, for what has to be left out, kSanitized for the
+// rest.
 namespace millrace::testing {
 
 #ifdef MILLRACE_SANITIZED

@@ -19,14 +19,6 @@
 #include "millrace/errors/errors.h"
 #include "millrace/errors/interrupt.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MILLRACE_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MILLRACE_SANITIZED 1
-#endif
-#endif
-
 namespace millrace {
 namespace {
 
