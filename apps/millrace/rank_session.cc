@@ -57,11 +57,10 @@ mpi::RankSkills SkillsOf(const Model* model) {
   mpi::RankSkills skills;
   skills.model = model;
   if (model == nullptr) return skills;
-  skills.time_group = [model, weights_apart = WeightsLeaveCaches(*model)](std::span<const int> ops,
-                                                                          const std::vector<int>& cpus) {
+  skills.time_group = [model](std::span<const int> ops, const std::vector<int>& cpus) {
     ProfileGroupOptions options;
     options.seconds = 0.02;
-    options.weights_apart = weights_apart;
+    options.weights_apart = WeightsLeaveCaches(*model);
     const ProfiledTime time = ProfileGroup(*model, ops, cpus, options);
     return mpi::TimedGroup{time.seconds, time.disturbed};
   };

@@ -85,22 +85,15 @@ struct BestDecisions {
   }
 };
 
-// What a placement's order is made from.
-enum class OrderFrom { kItsOwn, kNothing };
-
-// Gives a plan of the same placement in an order that is as good or better.
-using InOrder = std::function<DecodedPlan(DecodedPlan, OrderFrom)>;
-
 // Improves the placement by hand and the best draw, and where there is time goes on from the best by chance.
 class Mover {
  public:
   Mover(const GoDecoder& decoder, const GoPolicy& policy, const GoPlannerOptions& options, const Deadline& deadline,
-        Random& random, InOrder in_order, const std::function<void(DecodedPlan)>& offer)
+        Random& random, const std::function<void(DecodedPlan)>& offer)
       : decoder_(decoder),
         prepared_(policy.Prepare(decoder.problem(), LoopOf(options.threads))),
         deadline_(deadline),
         random_(random),
-        in_order_(std::move(in_order)),
         offer_(offer),
         temperature_(options.moves_temperature) {
     constexpr std::int64_t kOps = 200'000;
@@ -116,7 +109,6 @@ class Mover {
     Decisions by_hand;
     by_hand.device = DevicesByColocation(decoder_.problem(), *costed, PlaceByLayers(*costed));
     const Decisions drawn = best.decisions;
-    // Moves improve it in one order, which may be a worse one than the placement itself has.
     ImproveOrKeep(by_hand, best);
     if (drawn.Has(Task::kPlacement) && !deadline_.Passed()) offer_(Improved(drawn, best));
     moves_.softmax_temperature = temperature_;
@@ -133,22 +125,37 @@ class Mover {
       fastest = std::move(plan);
     });
     best.Meet(improved, fastest);
-    return in_order_(std::move(fastest), OrderFrom::kItsOwn);
+    // A placement that was moved has the order of the one before it.
+    if (MayOrder(fastest))
+      TakeIfFaster(OrderThereAndBack(*fastest.costed, {fastest.assignment, fastest.makespan}), fastest);
+    return fastest;
   }
 
+  // Moves improve a placement in one order, which may be a worse one than it has unmoved.
   void ImproveOrKeep(const Decisions& start, BestDecisions& best) {
     if (deadline_.Passed()) return;
-    DecodedPlan kept = in_order_(decoder_.Decode(start), OrderFrom::kNothing);
+    DecodedPlan kept = decoder_.Decode(start);
+    if (MayOrder(kept)) TakeIfFaster(BestOfOrders(*kept.costed, kept.assignment.placement), kept);
     DecodedPlan improved = Improved(start, best);
     const bool keep = kept.fits && (!improved.fits || kept.makespan < improved.makespan);
     offer_(keep ? std::move(kept) : std::move(improved));
+  }
+
+  bool MayOrder(const DecodedPlan& plan) const {
+    constexpr std::int64_t kMostVisits = 500'000;
+    return plan.fits && plan.costed->Visits() <= kMostVisits && !deadline_.Passed();
+  }
+
+  static void TakeIfFaster(PlannedAssignment ordered, DecodedPlan& plan) {
+    if (ordered.makespan >= plan.makespan || !FitsInMemory(*plan.costed, ordered.assignment)) return;
+    plan.assignment = std::move(ordered.assignment);
+    plan.makespan = ordered.makespan;
   }
 
   const GoDecoder& decoder_;
   PreparedGoPolicy prepared_;
   const Deadline& deadline_;
   Random& random_;
-  InOrder in_order_;
   const std::function<void(DecodedPlan)>& offer_;
   double temperature_;
   GoMoveOptions moves_;
@@ -190,20 +197,7 @@ void GoPlanner::Propose(const PlanningProblem& asked, const Budget& budget, Rand
     offer_plan(std::move(plan));
   });
   if (!moves) return;
-  // A placement that was moved has the order of the one before it, and one by hand has none.
-  const auto in_order = [&](DecodedPlan plan, OrderFrom from) {
-    constexpr std::int64_t kMostVisits = 500'000;
-    const CostedGraph& costed = fusion_open ? *plan.costed : asked.costed();
-    if (!plan.fits || costed.Visits() > kMostVisits || deadline.Passed()) return plan;
-    PlannedAssignment ordered = from == OrderFrom::kNothing
-                                    ? BestOfOrders(costed, plan.assignment.placement)
-                                    : OrderThereAndBack(costed, {plan.assignment, plan.makespan});
-    if (ordered.makespan >= plan.makespan || !FitsInMemory(costed, ordered.assignment)) return plan;
-    plan.assignment = std::move(ordered.assignment);
-    plan.makespan = ordered.makespan;
-    return plan;
-  };
-  Mover(*decoder, *moves_, options_, deadline, random, in_order, offer_plan).Run(best, budget.samples);
+  Mover(*decoder, *moves_, options_, deadline, random, offer_plan).Run(best, budget.samples);
 }
 
 }  // namespace

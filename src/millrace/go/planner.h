@@ -32,7 +32,8 @@ void DrawGoPlans(const GoDecoder& decoder, const GoPolicy& policy, const GoPlann
 
 // Offers the plans of DrawGoPlans, with every task decided that is open; then, with the policy `moves`, what moves of
 // blocks (go/moves.h) make of the placement by hand and of the best draw, `looks` times each. Large graphs get fewer
-// looks. Of three plans or more two are made by moves. Of a time limit draws take half; moves go on from the fastest
+// looks. Of three plans or more two are made by moves; where moves end behind the placement by hand in the best of its
+// orders, that is one of the two. Of a time limit draws take half; moves go on from the fastest
 // plan until it ends. Null: no moves. Problems need their proxy.
 std::unique_ptr<Planner> MakeGoPlanner(PlannerTraits traits, std::shared_ptr<const GoPolicy> policy,
                                        std::shared_ptr<const GoPolicy> moves, const GoPlannerOptions& options);

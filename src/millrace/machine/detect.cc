@@ -179,14 +179,17 @@ int UsableProcessors() { return static_cast<int>(WithinQuota(AllowedProcessors()
 
 std::size_t LargestCacheBytes() {
   constexpr std::size_t kUsual = std::size_t{32} << 20;
-  hwloc_uint64_t largest = 0;
-  ReadTopology([&largest](hwloc_topology_t topology) {
-    // What the C library says of the last cache is that of the whole socket on some processors, and no core reaches it.
-    for (hwloc_obj_t at = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0); at != nullptr; at = at->parent) {
-      if (hwloc_obj_type_is_cache(at->type)) largest = std::max(largest, at->attr->cache.size);
-    }
-  });
-  return largest > 0 ? static_cast<std::size_t>(largest) : kUsual;
+  static const std::size_t bytes = [] {
+    hwloc_uint64_t largest = 0;
+    ReadTopology([&largest](hwloc_topology_t topology) {
+      // What the C library says of the last cache is that of the whole socket on some processors, and no core reaches it.
+      for (hwloc_obj_t at = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0); at != nullptr; at = at->parent) {
+        if (hwloc_obj_type_is_cache(at->type)) largest = std::max(largest, at->attr->cache.size);
+      }
+    });
+    return largest > 0 ? static_cast<std::size_t>(largest) : kUsual;
+  }();
+  return bytes;
 }
 
 }  // namespace millrace
