@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "millrace/fusion/greedy_fusion.h"
+#include "millrace/go/block_paths.h"
 #include "millrace/go/move_features.h"
 #include "millrace/go/network.h"
 #include "millrace/plan/verify.h"
@@ -83,10 +84,19 @@ TEST(MoveFeatures, OfABlockAreThoseOfThePlainestFormulas) {
     const GoBlocks blocks = MakeGoBlocks(problem, GreedilyFused(*of), fewest).front();
     const Decisions placed = Placed(problem, random);
     DecisionObservation told, plain;
-    ObserveMoves(problem, placed, blocks, told);
+    const CostedGraph fused = GreedilyFused(*of);
+    const Assignment plan = GoDecoder(problem, fused).Decode(placed).assignment;
+    ObserveMoves(problem, placed, fused, plan, blocks, told);
     ObserveDecisions(problem, placed, plain);
-    EXPECT_EQ(told.place_priors, plain.place_priors);
     EXPECT_EQ(told.levels, plain.levels);
+    BlockPaths paths(fused, plan);
+    const double makespan = paths.timeline().makespan;
+    const std::vector<int> devices_now = DevicesOfBlocks(problem, blocks, placed.device);
+    std::vector<std::int32_t> block_of_group;
+    for (const std::vector<OpId>& group : fused.groups)
+      block_of_group.push_back(
+          blocks.block_of[static_cast<std::size_t>(problem.ColocationOf(problem.RowOf(group.front())))]);
+    const std::vector<double> room = paths.Room(block_of_group, blocks.count(), 0.04 * makespan);
     const auto colocation_of = [&](OpId op) {
       return static_cast<std::size_t>(problem.ColocationOf(problem.RowOf(op)));
     };
@@ -98,6 +108,17 @@ TEST(MoveFeatures, OfABlockAreThoseOfThePlainestFormulas) {
       const OpId own = problem.order()[static_cast<std::size_t>(row)];
       const std::int32_t block = blocks.block_of[colocation_of(own)];
       const auto inside = [&](OpId op) { return blocks.block_of[colocation_of(op)] == block; };
+      std::vector<std::int32_t> groups;
+      double slack = makespan;
+      for (const int group : plan.sequence) {
+        if (!inside(fused.groups[static_cast<std::size_t>(group)].front())) continue;
+        groups.push_back(group);
+        slack = std::min(slack, paths.Slack(group));
+      }
+      const double late = std::exp(-100 * slack / makespan);
+      EXPECT_NEAR(RowAt<MoveRowFeature>(std::as_const(told.decisions),
+                                        static_cast<std::size_t>(row))[MoveRowFeature::kBlockRoom],
+                  makespan > 0 ? room[static_cast<std::size_t>(block)] / (0.04 * makespan) : 0, 1e-5);
       for (int device = 0; device < costed.num_devices; ++device) {
         if (!std::isfinite(problem.Seconds(row, device))) continue;
         double load = 0, in = 0, in_there = 0, out = 0, out_there = 0;
@@ -127,6 +148,21 @@ TEST(MoveFeatures, OfABlockAreThoseOfThePlainestFormulas) {
         EXPECT_NEAR(f[MovePlaceFeature::kBlockInput], in > 0 ? in_there / in : 0, 1e-5);
         EXPECT_NEAR(f[MovePlaceFeature::kBlockOutput], out > 0 ? out_there / out : 0, 1e-5);
         EXPECT_NEAR(f[MovePlaceFeature::kBlockLoad], Squashed(load / even - 1), 1e-4);
+        const auto runs = [&](int on) {
+          return std::all_of(groups.begin(), groups.end(), [&](int g) { return std::isfinite(fused.Seconds(g, on)); });
+        };
+        if (!(makespan > 0) || !runs(device)) continue;
+        const double above = 50 * (paths.Longest(groups, device) / makespan - 1);
+        EXPECT_NEAR(f[MovePlaceFeature::kBlockPath], Squashed(above), 1e-4);
+        const int here = devices_now[static_cast<std::size_t>(block)];
+        if (runs(here)) {
+          const double grows = 50 * (paths.Longest(groups, device) - paths.Longest(groups, here)) / makespan;
+          EXPECT_NEAR(f[MovePlaceFeature::kBlockPathGrows], Squashed(grows), 1e-4);
+        }
+        const double could = 50 * room[static_cast<std::size_t>(block)] / makespan;
+        const double likely = std::clamp(above < 0 ? -std::min(-above * late, could) : above, -2.0, 2.0);
+        EXPECT_NEAR(RowAt<MovePrior>(std::as_const(told.place_priors), at)[MovePrior::kBlockPath],
+                    device == here ? 0 : -likely, 1e-4);
       }
     }
   }
@@ -139,7 +175,9 @@ TEST(MoveFeatures, SlackIsNoneSomewhereAndNeverBelow) {
     const std::vector<int> fewest = {3};
     const GoBlocks blocks = MakeGoBlocks(of->problem, GreedilyFused(*of), fewest).front();
     DecisionObservation told;
-    ObserveMoves(of->problem, Placed(of->problem, random), blocks, told);
+    const CostedGraph fused = GreedilyFused(*of);
+    const Decisions placed = Placed(of->problem, random);
+    ObserveMoves(of->problem, placed, fused, GoDecoder(of->problem, fused).Decode(placed).assignment, blocks, told);
     float least = 1;
     for (int row = 0; row < of->problem.num_rows(); ++row) {
       const auto f = RowAt<MoveRowFeature>(std::as_const(told.decisions), static_cast<std::size_t>(row));
@@ -244,7 +282,8 @@ TEST(ImproveByMoves, OffersEverFasterValidPlansAndTheSameOnesEachTime) {
     const Decisions start = Placed(of->problem, random);
     const GoPolicy policy = AnyPolicy(random);
     GoMoveOptions options;
-    options.iterations = 8;
+    options.looks = 6;
+    options.tries = 10;
     options.fewest_blocks = {3, 0};
     options.softmax_temperature = i % 2 == 0 ? 0.5 : 0;
     std::vector<double> seconds[2];
@@ -267,30 +306,64 @@ TEST(ImproveByMoves, OffersEverFasterValidPlansAndTheSameOnesEachTime) {
   }
 }
 
-TEST(MakeMoves, KeepsTheFastestOfWhatItJudges) {
+TEST(TryMoves, KeepsWhatItSaysItTakesAndAtNoTemperatureNothingLonger) {
   Random random(9);
-  const std::unique_ptr<GoCase> of = OddCase(random, 40);
-  const GoDecoder decoder(of->problem);
+  for (int i = 0; i < kCases; ++i) {
+    const std::unique_ptr<GoCase> of = OddCase(random, 40);
+    const GoDecoder decoder(of->problem);
+    const std::vector<int> fewest = {8, 0};
+    const std::vector<GoBlocks> levels = MakeGoBlocks(of->problem, GreedilyFused(*of), fewest);
+    const Decisions start = Placed(of->problem, random);
+    const double seconds = decoder.Decode(start).makespan;
+    const MoveTrials trials = {.tries = 30, .proposed = 0, .temperature = i % 2 == 0 ? 0 : 0.1 * seconds};
+    std::vector<double> judged;
+    const JudgedDecisions made = TryMoves(
+        of->problem, levels, 0, {}, trials, {start, seconds},
+        [&](const Decisions& decisions) {
+          judged.push_back(decoder.Decode(decisions).makespan);
+          return judged.back();
+        },
+        [] { return false; }, random);
+    EXPECT_LE(judged.size(), 30u);
+    EXPECT_EQ(decoder.Decode(made.decisions).makespan, made.seconds);
+    if (trials.temperature > 0) continue;
+    judged.push_back(seconds);
+    EXPECT_EQ(made.seconds, *std::min_element(judged.begin(), judged.end()));
+  }
+}
+
+TEST(TryMoves, TriesWhatIsProposedInItsOrderAndStopsWhenAsked) {
+  Random random(10);
+  std::unique_ptr<GoCase> of = OddCase(random, 40);
+  while (of->problem.num_devices() < 2 || of->problem.num_rows() < 20) of = OddCase(random, 40);
   const std::vector<int> fewest = {8};
-  const GoBlocks blocks = MakeGoBlocks(of->problem, GreedilyFused(*of), fewest).front();
+  const std::vector<GoBlocks> levels = MakeGoBlocks(of->problem, GreedilyFused(*of), fewest);
   const Decisions start = Placed(of->problem, random);
+  const std::vector<int> now = DevicesOfBlocks(of->problem, levels.front(), start.device);
   std::vector<GoMove> moves;
-  for (std::int32_t block = 0; block < blocks.count(); ++block)
-    moves.push_back(
-        {block, static_cast<int>(random.Below(static_cast<std::uint64_t>(of->problem.num_devices()))), 2.0 - block});
-  std::vector<double> judged;
-  std::int64_t count = 0;
-  const JudgedDecisions made = MakeMoves(
-      of->problem, blocks, moves, 5, {start, 1e9},
+  std::vector<Decisions> expected;
+  for (std::int32_t block = 0; block < levels.front().count(); ++block) {
+    const int to = (now[static_cast<std::size_t>(block)] + 1) % of->problem.num_devices();
+    Decisions moved = start;
+    PlaceBlock(of->problem, levels.front(), block, to, moved.device);
+    if (moved.device == start.device) continue;
+    moves.push_back({block, to, 1.0});
+    expected.push_back(moved);
+  }
+  ASSERT_GT(moves.size(), 2u);
+  expected.resize(2);
+  std::vector<Decisions> judged;
+  int asked = 0;
+  const JudgedDecisions made = TryMoves(
+      of->problem, levels, 0, moves, {.tries = 100, .proposed = 1, .temperature = 0}, {start, 1.0},
       [&](const Decisions& decisions) {
-        judged.push_back(decoder.Decode(decisions).makespan);
-        return judged.back();
+        judged.push_back(decisions);
+        return 2.0;
       },
-      count);
-  EXPECT_EQ(count, static_cast<std::int64_t>(judged.size()));
-  ASSERT_FALSE(judged.empty());
-  EXPECT_EQ(made.seconds, *std::min_element(judged.begin(), judged.end()));
-  EXPECT_EQ(decoder.Decode(made.decisions).makespan, made.seconds);
+      [&] { return ++asked > 2; }, random);
+  EXPECT_EQ(judged, expected);
+  EXPECT_EQ(made.decisions, start);
+  EXPECT_EQ(made.seconds, 1.0);
 }
 
 }  // namespace

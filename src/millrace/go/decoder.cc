@@ -11,7 +11,7 @@
 #include "millrace/fusion/merged_groups.h"
 #include "millrace/graph/index.h"
 #include "millrace/heuristics/placed_list.h"
-#include "millrace/simulate/peak_memory.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 
 namespace millrace {
@@ -174,9 +174,8 @@ DecodedPlan GoDecoder::Decode(const Decisions& decisions) const {
     }
   }
   plan.assignment = SchedulePlaced(costed, Place(decisions, costed), plan.priorities).assignment;
-  const Timeline timeline = MakeTimeline(costed, plan.assignment);
-  plan.makespan = timeline.makespan;
-  plan.fits = !costed.limited_memory || Fits(costed, PeakMemory(costed, plan.assignment, timeline));
+  plan.makespan = Simulator(costed).Makespan(plan.assignment);
+  plan.fits = FitsInMemory(costed, plan.assignment);
   return plan;
 }
 

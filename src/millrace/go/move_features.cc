@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "millrace/go/block_paths.h"
 #include "millrace/graph/index.h"
-#include "millrace/heuristics/placed_list.h"
 #include "millrace/network/squash.h"
 
 namespace millrace {
@@ -17,14 +17,25 @@ namespace {
 // A block is a small part of an even share of the work; so are its transfers.
 constexpr double kPartsOfShare = 8;
 
+// Paths are told in these parts of a makespan, as a prior no more of them than kMostUnits.
+constexpr double kUnits = 50;
+constexpr double kMostUnits = 2;
+
 // Control dependencies, of 0 bytes, count a little, too.
 double Counted(double bytes) { return bytes + 1.0; }
 
 class BlockObserver {
  public:
-  BlockObserver(const GoProblem& problem, const Decisions& placed, const GoBlocks& blocks,
-                DecisionObservation& observation)
-      : problem_(problem), costed_(problem.costed()), blocks_(blocks), observation_(observation) {
+  BlockObserver(const GoProblem& problem, const Decisions& placed, const CostedGraph& fused, const Assignment& plan,
+                const GoBlocks& blocks, DecisionObservation& observation)
+      : problem_(problem),
+        costed_(problem.costed()),
+        fused_(fused),
+        plan_(plan),
+        blocks_(blocks),
+        placed_(placed),
+        observation_(observation),
+        paths_(fused, plan) {
     placement_.resize(Index(problem.num_rows()));
     block_of_.resize(placement_.size());
     for (std::int32_t row = 0; row < problem.num_rows(); ++row) {
@@ -104,51 +115,108 @@ class BlockObserver {
     }
   }
 
-  // By op: by when it must finish so that nothing else becomes later.
-  std::vector<double> LatestFinishes(const PlacedSchedule& schedule) const {
-    std::vector<double> latest(placement_.size(), schedule.timeline.makespan);
-    std::vector<double> unit_latest(Index(costed_.topology.num_units), schedule.timeline.makespan);
-    for (auto at = schedule.assignment.sequence.rbegin(); at != schedule.assignment.sequence.rend(); ++at) {
-      const int op = *at;
-      const int device = placement_[Index(op)];
-      double& finish = latest[Index(op)];
-      for (const std::int32_t unit : costed_.topology.UnitsAt(device))
-        finish = std::min(finish, unit_latest[Index(unit)]);
-      const double start = finish - costed_.Seconds(op, device);
-      for (const std::int32_t unit : costed_.topology.UnitsAt(device)) unit_latest[Index(unit)] = start;
-      for (const GroupEdge& edge : costed_.Predecessors(op)) {
-        double& sent = latest[Index(edge.group)];
-        sent = std::min(sent, start - costed_.TransferSeconds(edge.bytes, placement_[Index(edge.group)], device));
+  void DescribeTimes() {
+    const Timeline& timeline = paths_.timeline();
+    if (!(timeline.makespan > 0)) return;
+    std::vector<float> wait;
+    wait.reserve(Index(fused_.num_groups));
+    for (int group = 0; group < fused_.num_groups; ++group) {
+      double arrival = 0;
+      for (const GroupEdge& edge : fused_.Predecessors(group))
+        arrival = std::max(arrival, timeline.finish[Index(edge.group)] +
+                                        fused_.TransferSeconds(edge.bytes, plan_.placement[Index(edge.group)],
+                                                               plan_.placement[Index(group)]));
+      wait.push_back(SquashCutOff((timeline.start[Index(group)] - arrival) / problem_.scale()));
+    }
+    for (int group = 0; group < fused_.num_groups; ++group) {
+      for (const OpId op : fused_.groups[Index(group)]) {
+        const FeatureRow<MoveRowFeature> f = RowAt<MoveRowFeature>(observation_.decisions, Index(problem_.RowOf(op)));
+        f[MoveRowFeature::kStart] = static_cast<float>(timeline.start[Index(group)] / timeline.makespan);
+        f[MoveRowFeature::kSlack] = static_cast<float>(paths_.Slack(group) / timeline.makespan);
+        f[MoveRowFeature::kWait] = wait[Index(group)];
       }
     }
-    return latest;
+    DescribePaths(timeline.makespan);
   }
 
-  void DescribeTimes() {
-    const PlacedSchedule schedule = SchedulePlaced(costed_, placement_, {});
-    const Timeline& timeline = schedule.timeline;
-    if (!(timeline.makespan > 0)) return;
-    const std::vector<double> latest = LatestFinishes(schedule);
-    for (std::int32_t row = 0; row < problem_.num_rows(); ++row) {
-      const OpId op = problem_.order()[Index(row)];
-      double arrival = 0;
-      for (const GroupEdge& edge : costed_.Predecessors(op)) {
-        const int from = placement_[Index(edge.group)];
-        arrival = std::max(arrival, timeline.finish[Index(edge.group)] +
-                                        costed_.TransferSeconds(edge.bytes, from, placement_[Index(op)]));
-      }
-      const FeatureRow<MoveRowFeature> f = RowAt<MoveRowFeature>(observation_.decisions, Index(row));
-      f[MoveRowFeature::kStart] = static_cast<float>(timeline.start[Index(op)] / timeline.makespan);
-      const double slack = std::max(0.0, latest[Index(op)] - timeline.finish[Index(op)]);
-      f[MoveRowFeature::kSlack] = static_cast<float>(slack / timeline.makespan);
-      f[MoveRowFeature::kWait] = SquashCutOff((timeline.start[Index(op)] - arrival) / problem_.scale());
+  // Groups by block, in the order of the plan.
+  std::vector<std::vector<std::int32_t>> GroupsOfBlocks() const {
+    std::vector<std::vector<std::int32_t>> groups(Index(blocks_.count()));
+    for (const int group : plan_.sequence)
+      groups[block_of_[Index(fused_.groups[Index(group)].front())]].push_back(group);
+    return groups;
+  }
+
+  void DescribePaths(double makespan) {
+    const std::vector<std::vector<std::int32_t>> groups = GroupsOfBlocks();
+    const std::vector<int> now = DevicesOfBlocks(problem_, blocks_, placed_.device);
+    std::vector<std::int32_t> block_of_group(Index(fused_.num_groups));
+    for (std::size_t block = 0; block < groups.size(); ++block) {
+      for (const std::int32_t group : groups[block]) block_of_group[Index(group)] = static_cast<std::int32_t>(block);
     }
+    const std::vector<double> room = paths_.Room(block_of_group, blocks_.count(), kMostUnits / kUnits * makespan);
+    for (std::int32_t block = 0; block < blocks_.count(); ++block) {
+      const std::vector<std::int32_t>& own = groups[Index(block)];
+      if (!own.empty()) DescribePathsOf(block, own, now[Index(block)], kUnits * room[Index(block)] / makespan);
+    }
+  }
+
+  // `could`: what the plan could save by the block at most, in units.
+  void DescribePathsOf(std::int32_t block, std::span<const std::int32_t> groups, int now, double could) {
+    constexpr double kLate = 0.01;  // of the makespan
+    const double makespan = paths_.timeline().makespan;
+    double slack = makespan;
+    for (const std::int32_t group : groups) slack = std::min(slack, paths_.Slack(group));
+    const double late = std::exp(-slack / (kLate * makespan));
+    const std::vector<std::int32_t> rows = RowsOf(block);
+    for (const std::int32_t row : rows)
+      RowAt<MoveRowFeature>(observation_.decisions, Index(row))[MoveRowFeature::kBlockRoom] =
+          static_cast<float>(could / kMostUnits);
+    const double here = PathOf(groups, now);
+    for (int d = 0; d < problem_.num_devices(); ++d) {
+      const double path = PathOf(groups, d);
+      if (!std::isfinite(path)) continue;
+      const double above = kUnits * (path / makespan - 1);
+      const double grows = std::isfinite(here) ? kUnits * (path - here) / makespan : 0;
+      // A block that is not on a longest path can make the plan longer and hardly shorter.
+      const double likely = d == now ? 0 : above < 0 ? -std::min(-above * late, could) : above;
+      for (const std::int32_t row : rows) {
+        if (!std::isfinite(problem_.Seconds(row, d))) continue;
+        const std::size_t at = Index(row) * Index(problem_.num_devices()) + Index(d);
+        const FeatureRow<MovePlaceFeature> f = RowAt<MovePlaceFeature>(observation_.places, at);
+        f[MovePlaceFeature::kBlockPath] = SquashCutOff(above);
+        f[MovePlaceFeature::kBlockPathGrows] = SquashCutOff(grows);
+        RowAt<MovePrior>(observation_.place_priors, at)[MovePrior::kBlockPath] =
+            -static_cast<float>(std::clamp(likely, -kMostUnits, kMostUnits));
+      }
+    }
+  }
+
+  std::vector<std::int32_t> RowsOf(std::int32_t block) const {
+    std::vector<std::int32_t> rows;
+    for (const std::int32_t colocation : blocks_.ColocationsOf(block)) {
+      const std::span<const std::int32_t> own = problem_.RowsOf(colocation);
+      rows.insert(rows.end(), own.begin(), own.end());
+    }
+    return rows;
+  }
+
+  // Infinity where a group cannot run there.
+  double PathOf(std::span<const std::int32_t> groups, int device) {
+    for (const std::int32_t group : groups) {
+      if (!std::isfinite(fused_.Seconds(group, device))) return kCannotRun;
+    }
+    return paths_.Longest(groups, device);
   }
 
   const GoProblem& problem_;
   const CostedGraph& costed_;
+  const CostedGraph& fused_;
+  const Assignment& plan_;
   const GoBlocks& blocks_;
+  const Decisions& placed_;
   DecisionObservation& observation_;
+  BlockPaths paths_;
   std::vector<int> placement_;         // by op
   std::vector<std::size_t> block_of_;  // by op
   std::vector<double> in_, out_;       // bytes from and to other blocks that are there
@@ -159,10 +227,10 @@ class BlockObserver {
 
 }  // namespace
 
-void ObserveMoves(const GoProblem& problem, const Decisions& placed, const GoBlocks& blocks,
-                  DecisionObservation& observation) {
+void ObserveMoves(const GoProblem& problem, const Decisions& placed, const CostedGraph& fused, const Assignment& plan,
+                  const GoBlocks& blocks, DecisionObservation& observation) {
   ObserveDecisions(problem, placed, observation);
-  BlockObserver(problem, placed, blocks, observation).Observe();
+  BlockObserver(problem, placed, fused, plan, blocks, observation).Observe();
 }
 
 }  // namespace millrace

@@ -15,12 +15,6 @@
 namespace millrace {
 namespace {
 
-// How many would rather not stay.
-std::size_t SureMoves(std::span<const GoMove> moves) {
-  return static_cast<std::size_t>(
-      std::find_if(moves.begin(), moves.end(), [](const GoMove& move) { return move.sureness <= 0; }) - moves.begin());
-}
-
 class Improver {
  public:
   Improver(const GoDecoder& decoder, const PreparedGoPolicy& policy, const Decisions& start,
@@ -42,48 +36,33 @@ class Improver {
     Decisions by_urgency = best_;
     by_urgency.priority.assign(Index(problem_.num_rows()), 0);
     Take(by_urgency, grouped_.Decode(by_urgency));
-    const auto freely = static_cast<int>(options_.freely * options_.iterations);
-    Decisions now = best_;
-    int t = 0;
-    for (; t < freely && !options_.stop(); ++t) {
-      StopIfInterrupted();
-      const GoBlocks& blocks = levels_[Index(t) % levels_.size()];
-      MakeShare(problem_, blocks, Look(blocks, now), options_.first_share * (1 - static_cast<double>(t) / freely), now);
-      Take(now, grouped_.Decode(now));
-    }
-    std::size_t in_vain = 0;
-    for (; t < options_.iterations && !options_.stop(); ++t) {
-      StopIfInterrupted();
-      in_vain = Improve(levels_[Index(t) % levels_.size()]) ? 0 : in_vain + 1;
-      if (in_vain == levels_.size() && options_.softmax_temperature == 0) return;
+    JudgedDecisions now = {best_, seconds_};
+    for (int look = 0; look < options_.looks && !options_.stop(); ++look) {
+      const std::size_t level = Index(look) % levels_.size();
+      const std::vector<GoMove> moves = Look(levels_[level], now.decisions);
+      const double share = TemperatureShare(options_, static_cast<double>(look) / options_.looks);
+      now = TryMoves(
+          problem_, levels_, level, moves,
+          {.tries = options_.tries, .proposed = options_.proposed, .temperature = share * seconds_}, std::move(now),
+          [this](const Decisions& decisions) {
+            DecodedPlan plan = grouped_.Decode(decisions);
+            const double seconds = SecondsOf(plan);
+            Take(decisions, std::move(plan));
+            return seconds;
+          },
+          options_.stop, random_);
     }
   }
 
  private:
   std::vector<GoMove> Look(const GoBlocks& blocks, const Decisions& at) {
+    const DecodedPlan plan = grouped_.Decode(at);
     Decisions placed;
     placed.device = at.device;
-    ObserveMoves(problem_, placed, blocks, observation_);
+    ObserveMoves(problem_, placed, *started_.costed, plan.assignment, blocks, observation_);
     pass_.Begin(observation_);
     const std::vector<double> logits = BlockLogits(problem_, blocks, pass_.Score(Task::kPlacement, {}));
     return MovesOf(problem_, blocks, logits, at.device, options_.softmax_temperature, random_);
-  }
-
-  // One look and its moves. Is the plan faster?
-  bool Improve(const GoBlocks& blocks) {
-    const std::vector<GoMove> moves = Look(blocks, best_);
-    const double before = seconds_;
-    std::int64_t judged = 0;
-    MakeMoves(
-        problem_, blocks, moves, options_.tries, {best_, seconds_},
-        [this](const Decisions& decisions) {
-          DecodedPlan plan = grouped_.Decode(decisions);
-          const double seconds = SecondsOf(plan);
-          Take(decisions, std::move(plan));
-          return seconds;
-        },
-        judged);
-    return seconds_ < before;
   }
 
   static double SecondsOf(const DecodedPlan& plan) {
@@ -116,6 +95,10 @@ class Improver {
 };
 
 }  // namespace
+
+double TemperatureShare(const GoMoveOptions& options, double done) {
+  return options.first_temperature * std::pow(options.last_temperature / options.first_temperature, done);
+}
 
 std::vector<double> BlockLogits(const GoProblem& problem, const GoBlocks& blocks, std::span<const float> logits) {
   const auto devices = Index(problem.num_devices());
@@ -159,35 +142,31 @@ std::vector<GoMove> MovesOf(const GoProblem& problem, const GoBlocks& blocks, st
   return moves;
 }
 
-void MakeShare(const GoProblem& problem, const GoBlocks& blocks, std::span<const GoMove> moves, double share,
-               Decisions& decisions) {
-  const std::size_t sure = SureMoves(moves);
-  const auto made = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sure)));
-  for (const GoMove& move : moves.first(std::min(made, sure)))
-    PlaceBlock(problem, blocks, move.block, move.device, decisions.device);
-}
-
-JudgedDecisions MakeMoves(const GoProblem& problem, const GoBlocks& blocks, std::span<const GoMove> moves, int tries,
-                          JudgedDecisions from, const std::function<double(const Decisions&)>& judge,
-                          std::int64_t& judged) {
-  const std::size_t sure = SureMoves(moves);
-  const auto try_it = [&](const Decisions& decisions) {
-    const double seconds = judge(decisions);
-    ++judged;
-    if (seconds < from.seconds) from = {decisions, seconds};
-  };
-  Decisions to = from.decisions;
-  std::size_t next = 1;
-  for (std::size_t made = 0; made < sure;) {
-    PlaceBlock(problem, blocks, moves[made].block, moves[made].device, to.device);
-    if (++made < next && made < sure) continue;
-    next = 2 * made;
-    try_it(to);
-  }
-  for (const GoMove& move : moves.first(std::min(moves.size(), Index(tries)))) {
+JudgedDecisions TryMoves(const GoProblem& problem, std::span<const GoBlocks> levels, std::size_t level,
+                         std::span<const GoMove> moves, const MoveTrials& trials, JudgedDecisions from,
+                         const std::function<double(const Decisions&)>& judge, const std::function<bool()>& stop,
+                         Random& random) {
+  const auto devices = static_cast<std::uint64_t>(problem.num_devices());
+  std::size_t next = 0;
+  Decisions to;
+  for (int i = 0; i < trials.tries && !stop(); ++i) {
+    StopIfInterrupted();
     to = from.decisions;
-    PlaceBlock(problem, blocks, move.block, move.device, to.device);
-    if (to.device != from.decisions.device) try_it(to);
+    if (next < moves.size() && random.Uniform() < trials.proposed) {
+      PlaceBlock(problem, levels[level], moves[next].block, moves[next].device, to.device);
+      ++next;
+    } else {
+      const GoBlocks& blocks = levels[random.Below(levels.size())];
+      const auto block = static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(blocks.count())));
+      PlaceBlock(problem, blocks, block, static_cast<int>(random.Below(devices)), to.device);
+    }
+    if (to.device == from.decisions.device) continue;
+    const double seconds = judge(to);
+    if (!(seconds <= from.seconds) &&
+        !(trials.temperature > 0 && random.Uniform() < std::exp((from.seconds - seconds) / trials.temperature)))
+      continue;
+    std::swap(from.decisions, to);
+    from.seconds = seconds;
   }
   return from;
 }

@@ -72,7 +72,7 @@ inline constexpr std::array<double, kPlacePriors> kPlaceStartStrengths = {8, 1, 
 inline constexpr std::array<double, kLevelPriors> kLevelStartStrengths = {0.5, 0.2};
 
 // The same where the policy moves blocks of a placement (go/moves.h), which is to stay unless there is a reason.
-inline constexpr std::array<double, kPlacePriors> kMoveStartStrengths = {0.25, 0.5, 2, 2};
+inline constexpr std::array<double, kPlacePriors> kMoveStartStrengths = {0.25, 8, 2, 4};
 
 // Name and shape of every tensor. These layers have a bias: input, sage.l.forward, sage.l.backward, sage.l.mix,
 // condition.0, condition.1, N.join, N.first, N.out, all norms, *.embed, *.hidden, *.strength, place.device.0,

@@ -29,7 +29,7 @@ constexpr char kShippedMoves[] = "go-moves.safetensors";
 using SharedPolicy = std::shared_future<std::shared_ptr<const GoPolicy>>;
 
 // Of a time limit, where moves come after.
-constexpr double kDrawsShare = 0.5;
+constexpr double kDrawsShare = 0.2;
 
 // Of the plans asked for, those that moves make.
 constexpr std::int64_t kMovedPlans = 2;
@@ -94,11 +94,11 @@ class Mover {
         prepared_(policy.Prepare(decoder.problem(), LoopOf(options.threads))),
         deadline_(deadline),
         random_(random),
-        offer_(offer),
-        temperature_(options.moves_temperature) {
-    constexpr std::int64_t kOps = 200'000;
-    const std::int64_t most = std::max<std::int64_t>(1, kOps / decoder.problem().num_rows());
-    moves_.iterations = static_cast<int>(std::min<std::int64_t>(options.looks, most));
+        offer_(offer) {
+    constexpr std::int64_t kOps = 100'000;
+    const std::int64_t most = std::max<std::int64_t>(2, kOps / decoder.problem().num_rows());
+    moves_.looks = static_cast<int>(std::min<std::int64_t>(options.looks, most));
+    moves_.softmax_temperature = options.moves_temperature;
     moves_.threads = options.threads;
     moves_.stop = [this] { return deadline_.Passed(); };
   }
@@ -111,9 +111,11 @@ class Mover {
     const Decisions drawn = best.decisions;
     ImproveOrKeep(by_hand, best);
     if (drawn.Has(Task::kPlacement) && !deadline_.Passed()) offer_(Improved(drawn, best));
-    moves_.softmax_temperature = temperature_;
-    if (!deadline_.Limited() || temperature_ == 0 || !best.decisions.Has(Task::kPlacement)) return;
-    for (; rounds > 0 && !deadline_.Passed(); --rounds) offer_(Improved(best.decisions, best));
+    if (!deadline_.Limited() || !best.decisions.Has(Task::kPlacement)) return;
+    for (; rounds > 0 && !deadline_.Passed(); --rounds) {
+      moves_.looks = std::min(2 * moves_.looks, kMostLooks);
+      offer_(Improved(best.decisions, best));
+    }
   }
 
  private:
@@ -152,12 +154,13 @@ class Mover {
     plan.makespan = ordered.makespan;
   }
 
+  static constexpr int kMostLooks = 10'000;
+
   const GoDecoder& decoder_;
   PreparedGoPolicy prepared_;
   const Deadline& deadline_;
   Random& random_;
   const std::function<void(DecodedPlan)>& offer_;
-  double temperature_;
   GoMoveOptions moves_;
 };
 
@@ -289,16 +292,17 @@ void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, const 
                        .usual = "3",
                        .whole = true},
                       {.name = "looks",
-                       .meaning = "how often moves of blocks improve the best draw, and the placement by hand",
+                       .meaning = "how often the policy looks at the best draw, and at the placement by hand, to say "
+                                  "which moves of blocks an annealing tries next",
                        .least = 0,
                        .most = 10'000,
-                       .usual = "16",
+                       .usual = "40",
                        .whole = true},
                       {.name = "moves-temperature",
-                       .meaning = "how evenly moves are drawn once the likeliest do not help",
+                       .meaning = "how evenly the moves tried are drawn; 0: the likeliest first",
                        .least = 0,
                        .most = 100,
-                       .usual = "0.5"}};
+                       .usual = "0.15"}};
     registry.Add({std::move(traits),
                   [policy, mover, threads](const PlannerTraits& own, const PlannerSettings& settings) {
                     GoPlannerOptions options;

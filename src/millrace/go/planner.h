@@ -17,8 +17,8 @@ namespace millrace {
 struct GoPlannerOptions {
   int iterations = 3;
   std::vector<double> softmax_temperatures = {0.1, 0.5};  // each has an equal share of the draws
-  int looks = 16;                                         // at a placement that moves of blocks improve
-  double moves_temperature = 0.5;                         // of moves that are drawn, once the likeliest do not help
+  int looks = 40;                                         // at a placement that moves of blocks improve
+  double moves_temperature = 0.15;                        // of moves that are tried
   int threads = 1;
 };
 

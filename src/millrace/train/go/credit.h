@@ -62,10 +62,4 @@ struct Credit {
 Credit FindCredit(const MoveProblem& problem, const GoBlocks& blocks, const Decisions& decisions, double now, int most,
                   int threads, Random& random);
 
-// What blocks that move together are to be credited with: annealing of so many evaluations, whose moves are blocks of
-// all levels, begins with the decisions, and what it moved for nothing goes back. Every block's gain is `gain` on the
-// device where it ends and 0 on all others. Throws Interrupted.
-Credit FindJointCredit(const MoveProblem& problem, const GoBlocks& blocks, const Decisions& decisions, double now,
-                       int evaluations, float gain, Random& random);
-
 }  // namespace millrace

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kLeastStake = 0.05;
 constexpr std::int64_t kTop = 8;
+constexpr double kLeastShare = 1e-9;
 
 struct ExampleLoss {
   torch::Tensor total;
@@ -87,20 +88,20 @@ struct MoveLearner::State {
     const torch::Tensor stake = (gains.abs().amax(1) / unit).clamp(kLeastStake, 1);
     const torch::Tensor of_blocks = (divergence * stake).sum() / stake.sum();
 
-    // Which move of all. Where none helps there is little to learn.
+    // Which move of all: each as likely as it saves. Where none helps there is nothing to learn.
     const torch::Tensor stays = torch::zeros_like(gains).scatter_(1, now, 1).gt(0.5);
     const torch::Tensor sureness = (logits - logits.gather(1, now)).masked_select(stays.logical_not());
-    const torch::Tensor saved = gains.masked_select(stays.logical_not());
-    const torch::Tensor log_wanted = torch::log_softmax(saved / unit, 0);
-    const torch::Tensor ranking = (log_wanted.exp() * (log_wanted - torch::log_softmax(sureness, 0))).sum();
+    const torch::Tensor saved = gains.masked_select(stays.logical_not()).clamp_min(0);
+    const torch::Tensor wanted = saved / saved.sum().clamp_min(kLeastShare);
+    const torch::Tensor log_wanted = wanted.clamp_min(kLeastShare).log();
+    const torch::Tensor ranking = (wanted * (log_wanted - torch::log_softmax(sureness, 0))).sum();
     const double most = saved.max().item<double>();
-    const double weight = std::clamp(most / unit, kLeastStake, 1.0);
 
     ExampleLoss loss;
-    loss.total = weight * ranking + of_blocks;
+    loss.total = ranking + of_blocks;
     loss.ranking = ranking.item<double>();
     const torch::Tensor surest = std::get<1>(sureness.topk(std::min<std::int64_t>(kTop, sureness.size(0))));
-    loss.best_found = most > 0 ? std::max(0.0, saved.index_select(0, surest).max().item<double>()) / most : 1;
+    loss.best_found = most > 0 ? saved.index_select(0, surest).max().item<double>() / most : 1;
     return loss;
   }
 };

@@ -20,11 +20,10 @@ struct MoveSettings {
   int updates = 100000;
   int examples = 4;
   int judged_blocks = 48;
-  int search_evaluations = 0;
   int most_looks = 24;
-  double most_share = 0.5;
-  int tries = 24;
-  double softmax_temperature = 0.5;
+  int tries = 50;
+  double proposed = 0.5;
+  double softmax_temperature = 0.15;
   double unit = 0.004;
   double last_unit = 0.002;
 
@@ -34,7 +33,7 @@ struct MoveSettings {
   double average_decay = 0.99;
 
   int validate_every = 150;
-  int validation_looks = 16;
+  int validation_looks = 20;
 };
 
 SettingsTable TableOf(MoveSettings& settings);

@@ -24,10 +24,9 @@ namespace {
 // Independent streams of one seed.
 enum MoveStream : std::uint64_t { kMoveWeights, kMoveUpdates, kMoveValidation };
 
-constexpr double kDisturbed = 0.5;  // share of walks that do not begin by hand
-constexpr double kFreely = 0.5;     // share of looks whose moves are made whatever comes of them
+constexpr double kDisturbed = 0.3;  // share of walks that do not begin by hand
 
-// A placement that is being improved.
+// A placement that is being annealed.
 struct Walk {
   std::size_t problem = 0;
   Decisions decisions = {};
@@ -152,28 +151,24 @@ class MoveTraining final : public TrainingLoop {
   Look Advance(Walk& walk, const GoPolicy& policy, Random random) const {
     if (walk.looks == 0) Begin(walk, random);
     const MoveProblem& problem = *problems_[walk.problem];
-    const GoBlocks& blocks = problem.levels()[random.Below(problem.levels().size())];
-    const double now = problem.Seconds(walk.decisions);
-    if (!std::isfinite(now)) walk.decisions = problem.start();
+    const std::size_t level = random.Below(problem.levels().size());
+    const GoBlocks& blocks = problem.levels()[level];
+    DecodedPlan plan = problem.decoder().Decode(walk.decisions);
+    if (!plan.fits) {
+      walk.decisions = problem.start();
+      plan = problem.decoder().Decode(walk.decisions);
+    }
+    const double seconds = plan.makespan;
     Look look;
     MoveExample& example = look.example;
     example.problem = &problem;
     example.blocks = &blocks;
     example.decisions.device = walk.decisions.device;
     auto before = std::make_shared<DecisionObservation>();
-    ObserveMoves(problem.problem(), example.decisions, blocks, *before);
+    ObserveMoves(problem.problem(), example.decisions, *plan.costed, plan.assignment, blocks, *before);
     example.before = before;
-    const double seconds = std::isfinite(now) ? now : problem.start_seconds();
-    if (settings_.search_evaluations > 0) {
-      // A policy that is as sure as the searches agree.
-      constexpr double kSure = 3;  // nats
-      example.credit = FindJointCredit(problem, blocks, walk.decisions, seconds, settings_.search_evaluations,
-                                       static_cast<float>(kSure * Unit()), random);
-      look.evaluations = settings_.search_evaluations;
-    } else {
-      example.credit = FindCredit(problem, blocks, walk.decisions, seconds, settings_.judged_blocks, 1, random);
-      look.evaluations = static_cast<std::int64_t>(example.credit.gains.size());
-    }
+    example.credit = FindCredit(problem, blocks, walk.decisions, seconds, settings_.judged_blocks, 1, random);
+    look.evaluations = static_cast<std::int64_t>(example.credit.gains.size());
     look.ratio = problem.start_seconds() / seconds;
 
     const PreparedGoPolicy prepared = policy.Prepare(problem.problem());
@@ -182,14 +177,18 @@ class MoveTraining final : public TrainingLoop {
     const std::vector<GoMove> moves =
         MovesOf(problem.problem(), blocks, BlockLogits(problem.problem(), blocks, pass.Score(Task::kPlacement, {})),
                 walk.decisions.device, settings_.softmax_temperature, random);
-    if (random.Uniform() < kFreely) {
-      MakeShare(problem.problem(), blocks, moves, settings_.most_share * random.Uniform(), walk.decisions);
-    } else {
-      const auto judge = [&problem](const Decisions& decisions) { return problem.Seconds(decisions); };
-      walk.decisions = MakeMoves(problem.problem(), blocks, moves, settings_.tries, {walk.decisions, seconds}, judge,
-                                 look.evaluations)
-                           .decisions;
-    }
+    const GoMoveOptions annealing;
+    const double share =
+        TemperatureShare(annealing, static_cast<double>(walk.looks) / static_cast<double>(settings_.most_looks));
+    const auto judge = [&](const Decisions& decisions) {
+      ++look.evaluations;
+      return problem.Seconds(decisions);
+    };
+    walk.decisions =
+        TryMoves(problem.problem(), problem.levels(), level, moves,
+                 {.tries = settings_.tries, .proposed = settings_.proposed, .temperature = share * seconds},
+                 {walk.decisions, seconds}, judge, annealing.stop, random)
+            .decisions;
     walk.looks = (walk.looks + 1) % settings_.most_looks;
     return look;
   }
@@ -262,9 +261,10 @@ class MoveTraining final : public TrainingLoop {
     RunInParallel(static_cast<int>(validation_.size()), options_.threads, [&](int i) {
       const MoveProblem& problem = *validation_[Index(i)];
       GoMoveOptions options;
-      options.iterations = settings_.validation_looks;
+      options.looks = settings_.validation_looks;
       options.tries = settings_.tries;
-      options.first_share = settings_.most_share;
+      options.proposed = settings_.proposed;
+      options.softmax_temperature = settings_.softmax_temperature;
       options.fewest_blocks = FewestBlocks(settings_);
       Random random = random_.Fork(kMoveValidation);
       ImproveByMoves(problem.decoder(), policy.Prepare(problem.problem()), problem.start(), options, random,
