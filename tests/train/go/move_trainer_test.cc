@@ -14,6 +14,7 @@
 #include "millrace/go/move_features.h"
 #include "millrace/go/moves.h"
 #include "millrace/go/network.h"
+#include "millrace/network/model_file.h"
 #include "millrace/train/go/move_learner.h"
 #include "tests/reference/shaken_weights.h"
 #include "tests/reference/temporary_folder.h"
@@ -34,22 +35,26 @@ const MoveProblem& SmallProblem() {
   return problem;
 }
 
-// Of the placement by hand with some blocks elsewhere, so that there are moves that help.
-MoveExample Example(const MoveProblem& problem, Random& random) {
+MoveExample ExampleAt(const MoveProblem& problem, const Decisions& decisions, Random& random) {
   MoveExample example;
   example.problem = &problem;
   example.blocks = &problem.levels().front();
-  Decisions disturbed = problem.start();
-  const int devices = problem.problem().num_devices();
-  for (std::int32_t block = 0; block < example.blocks->count(); block += 3)
-    PlaceBlock(problem.problem(), *example.blocks, block, block % devices, disturbed.device);
-  example.decisions.device = disturbed.device;
+  example.decisions.device = decisions.device;
   auto before = std::make_shared<DecisionObservation>();
-  const DecodedPlan plan = problem.decoder().Decode(disturbed);
+  const DecodedPlan plan = problem.decoder().Decode(decisions);
   ObserveMoves(problem.problem(), example.decisions, *plan.costed, plan.assignment, *example.blocks, *before);
   example.before = before;
-  example.credit = FindCredit(problem, *example.blocks, disturbed, plan.makespan, 1000, 1, random);
+  example.credit = FindCredit(problem, *example.blocks, decisions, plan.makespan, 1000, 1, random);
   return example;
+}
+
+// Of the placement by hand with some blocks elsewhere, so that there are moves that help.
+MoveExample Example(const MoveProblem& problem, Random& random) {
+  Decisions disturbed = problem.start();
+  const GoBlocks& blocks = problem.levels().front();
+  for (std::int32_t block = 0; block < blocks.count(); block += 3)
+    PlaceBlock(problem.problem(), blocks, block, block % problem.problem().num_devices(), disturbed.device);
+  return ExampleAt(problem, disturbed, random);
 }
 
 TEST(Credit, IsWhatMovingABlockAloneSaves) {
@@ -126,6 +131,31 @@ TEST(MoveLearner, LearnsWhichMovesSaveMost) {
   for (int i = 0; i < 40; ++i) last = learner.Update(examples, 0.01, 3e-3);
   EXPECT_LT(last.loss, 0.6 * first.loss);
   EXPECT_LT(last.ranking, 0.8 * first.ranking);
+}
+
+// Of graphs and placements that neither trained nor chose them: late in an annealing, where most proposals are made.
+TEST(MoveLearner, FindsThatTheWeightsThatShipKnowBetterThanTheirUntrainedStartWhatAMoveSaves) {
+  Random random(8);
+  MoveLearner shipped(ReadWeights(FindModelFile("go-moves.safetensors")), {});
+  MoveLearner untrained(InitialGoMoveWeights(random), {});
+  const std::vector<int> fewest = {64};
+  double of_shipped = 0, of_untrained = 0;
+  for (int number = 0; number < 24; ++number) {
+    constexpr std::uint64_t kSeed = 77;  // trainings draw cases of seed 0
+    GoCase drawn = DrawGoCase(kSeed, GoCasePurpose::kValidation, number);
+    if (MakeGoWorkload(drawn.workload).num_ops() > 1500) continue;
+    const MoveProblem problem(std::move(drawn), fewest);
+    if (!std::isfinite(problem.start_seconds())) continue;
+    const double temperature = 0.002 * problem.start_seconds();
+    const JudgedDecisions annealed = TryMoves(
+        problem.problem(), problem.levels(), 0, {}, {.tries = 400, .proposed = 0, .temperature = temperature},
+        {problem.start(), problem.start_seconds()}, [&](const Decisions& tried) { return problem.Seconds(tried); },
+        [] { return false; }, random);
+    const MoveExample example = ExampleAt(problem, annealed.decisions, random);
+    of_shipped += shipped.Update({example}, 0.004, 1e-12).ranking;
+    of_untrained += untrained.Update({example}, 0.004, 1e-12).ranking;
+  }
+  EXPECT_LT(of_shipped, 0.95 * of_untrained);
 }
 
 class MoveReports : public MoveObserver {
