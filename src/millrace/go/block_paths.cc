@@ -11,6 +11,24 @@ namespace {
 
 constexpr double kNoSlack = 1e-3;  // of the makespan: so little counts as none
 
+// Something of a plan that goes on for a while: a group that runs, or a transfer.
+struct Activity {
+  double begin = 0;
+  double end = 0;
+  double slack = 0;
+  std::int32_t block = 0;
+  std::int32_t other = 0;  // a transfer's other end; -1: a group
+};
+
+// The least slack of what goes on at a moment and has nothing to do with a block; never above `most`.
+double LeastSlackBeside(std::span<const Activity> active, double moment, std::int32_t block, double most) {
+  double least = most;
+  for (const Activity& beside : active) {
+    if (beside.end > moment && beside.block != block && beside.other != block) least = std::min(least, beside.slack);
+  }
+  return least;
+}
+
 }  // namespace
 
 BlockPaths::BlockPaths(const CostedGraph& costed, const Assignment& assignment)
@@ -41,19 +59,6 @@ BlockPaths::BlockPaths(const CostedGraph& costed, const Assignment& assignment)
   }
 }
 
-namespace {
-
-// Something of a plan that goes on for a while: a group that runs, or a transfer.
-struct Activity {
-  double begin = 0;
-  double end = 0;
-  double slack = 0;
-  std::int32_t block = 0;
-  std::int32_t other = 0;  // a transfer's other end; -1: a group
-};
-
-}  // namespace
-
 std::vector<double> BlockPaths::Room(std::span<const std::int32_t> block_of, int blocks, double most) const {
   std::vector<Activity> all;
   for (int group = 0; group < costed_.num_groups; ++group) {
@@ -74,6 +79,7 @@ std::vector<double> BlockPaths::Room(std::span<const std::int32_t> block_of, int
   std::sort(all.begin(), all.end(), [](const Activity& a, const Activity& b) { return a.begin < b.begin; });
   std::vector<double> room(Index(blocks), 0.0);
   std::vector<Activity> active;
+  std::vector<double> moments;
   const double none = kNoSlack * timeline_.makespan;
   for (std::size_t next = 0; next < all.size();) {
     const double now = all[next].begin;
@@ -81,19 +87,15 @@ std::vector<double> BlockPaths::Room(std::span<const std::int32_t> block_of, int
     while (next < all.size() && all[next].begin <= now) active.push_back(all[next++]);
     // From now to the next beginning what ends leaves less behind: each end is a moment of its own.
     const double until = next < all.size() ? all[next].begin : timeline_.makespan;
-    std::vector<double> moments = {now};
+    moments.assign(1, now);
     for (const Activity& a : active) {
       if (a.end < until) moments.push_back(a.end);
     }
     for (const double moment : moments) {
       for (const Activity& own : active) {
         if (own.other >= 0 || own.slack > none || own.end <= moment) continue;
-        double least = most;
-        for (const Activity& beside : active) {
-          if (beside.end > moment && beside.block != own.block && beside.other != own.block)
-            least = std::min(least, beside.slack);
-        }
-        room[Index(own.block)] = std::max(room[Index(own.block)], least);
+        double& of_block = room[Index(own.block)];
+        of_block = std::max(of_block, LeastSlackBeside(active, moment, own.block, most));
       }
     }
   }
@@ -138,17 +140,16 @@ double BlockPaths::Longest(std::span<const std::int32_t> groups, int device) {
   double longest = 0, behind = 0;
   for (std::size_t i = groups.size(); i-- > 0;) {
     const std::int32_t group = groups[i];
-    const auto whole = [this](std::int32_t next, int on) { return costed_.Seconds(next, on); };
     for (std::size_t unit = 0; unit < units.size(); ++unit) {
       const std::int32_t next = after_[i * units.size() + unit];
-      if (next >= 0) behind = std::max(behind, whole(next, placement_[Index(next)]) + behind_[Index(next)]);
+      if (next >= 0) behind = std::max(behind, costed_.Seconds(next, placement_[Index(next)]) + behind_[Index(next)]);
     }
     for (const GroupEdge& edge : costed_.Successors(group)) {
       const std::size_t reader = Index(edge.group);
       const int on = placement_[reader];
-      behind = std::max(behind, moves_[reader] != 0 ? whole(edge.group, device) + to_end_[reader]
+      behind = std::max(behind, moves_[reader] != 0 ? costed_.Seconds(edge.group, device) + to_end_[reader]
                                                     : costed_.TransferSeconds(edge.bytes, device, on) +
-                                                          whole(edge.group, on) + behind_[reader]);
+                                                          costed_.Seconds(edge.group, on) + behind_[reader]);
     }
     to_end_[Index(group)] = behind;
     behind += costed_.Seconds(group, device);

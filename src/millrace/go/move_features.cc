@@ -118,43 +118,33 @@ class BlockObserver {
   void DescribeTimes() {
     const Timeline& timeline = paths_.timeline();
     if (!(timeline.makespan > 0)) return;
-    std::vector<float> wait;
-    wait.reserve(Index(fused_.num_groups));
     for (int group = 0; group < fused_.num_groups; ++group) {
+      const std::size_t g = Index(group);
       double arrival = 0;
-      for (const GroupEdge& edge : fused_.Predecessors(group))
-        arrival = std::max(arrival, timeline.finish[Index(edge.group)] +
-                                        fused_.TransferSeconds(edge.bytes, plan_.placement[Index(edge.group)],
-                                                               plan_.placement[Index(group)]));
-      wait.push_back(SquashCutOff((timeline.start[Index(group)] - arrival) / problem_.scale()));
-    }
-    for (int group = 0; group < fused_.num_groups; ++group) {
-      for (const OpId op : fused_.groups[Index(group)]) {
+      for (const GroupEdge& edge : fused_.Predecessors(group)) {
+        const std::size_t maker = Index(edge.group);
+        const double takes = fused_.TransferSeconds(edge.bytes, plan_.placement[maker], plan_.placement[g]);
+        arrival = std::max(arrival, timeline.finish[maker] + takes);
+      }
+      for (const OpId op : fused_.groups[g]) {
         const FeatureRow<MoveRowFeature> f = RowAt<MoveRowFeature>(observation_.decisions, Index(problem_.RowOf(op)));
-        f[MoveRowFeature::kStart] = static_cast<float>(timeline.start[Index(group)] / timeline.makespan);
+        f[MoveRowFeature::kStart] = static_cast<float>(timeline.start[g] / timeline.makespan);
         f[MoveRowFeature::kSlack] = static_cast<float>(paths_.Slack(group) / timeline.makespan);
-        f[MoveRowFeature::kWait] = wait[Index(group)];
+        f[MoveRowFeature::kWait] = SquashCutOff((timeline.start[g] - arrival) / problem_.scale());
       }
     }
     DescribePaths(timeline.makespan);
   }
 
-  // Groups by block, in the order of the plan.
-  std::vector<std::vector<std::int32_t>> GroupsOfBlocks() const {
-    std::vector<std::vector<std::int32_t>> groups(Index(blocks_.count()));
-    for (const int group : plan_.sequence)
-      groups[block_of_[Index(fused_.groups[Index(group)].front())]].push_back(group);
-    return groups;
-  }
-
   void DescribePaths(double makespan) {
-    const std::vector<std::vector<std::int32_t>> groups = GroupsOfBlocks();
+    std::vector<std::int32_t> block_of;  // by group
+    block_of.reserve(fused_.groups.size());
+    for (const std::vector<OpId>& group : fused_.groups)
+      block_of.push_back(static_cast<std::int32_t>(block_of_[Index(group.front())]));
+    std::vector<std::vector<std::int32_t>> groups(Index(blocks_.count()));  // by block, in the order of the plan
+    for (const int group : plan_.sequence) groups[Index(block_of[Index(group)])].push_back(group);
+    const std::vector<double> room = paths_.Room(block_of, blocks_.count(), kMostUnits / kUnits * makespan);
     const std::vector<int> now = DevicesOfBlocks(problem_, blocks_, placed_.device);
-    std::vector<std::int32_t> block_of_group(Index(fused_.num_groups));
-    for (std::size_t block = 0; block < groups.size(); ++block) {
-      for (const std::int32_t group : groups[block]) block_of_group[Index(group)] = static_cast<std::int32_t>(block);
-    }
-    const std::vector<double> room = paths_.Room(block_of_group, blocks_.count(), kMostUnits / kUnits * makespan);
     for (std::int32_t block = 0; block < blocks_.count(); ++block) {
       const std::vector<std::int32_t>& own = groups[Index(block)];
       if (!own.empty()) DescribePathsOf(block, own, now[Index(block)], kUnits * room[Index(block)] / makespan);
@@ -174,7 +164,7 @@ class BlockObserver {
           static_cast<float>(could / kMostUnits);
     const double here = PathOf(groups, now);
     for (int d = 0; d < problem_.num_devices(); ++d) {
-      const double path = PathOf(groups, d);
+      const double path = d == now ? here : PathOf(groups, d);
       if (!std::isfinite(path)) continue;
       const double above = kUnits * (path / makespan - 1);
       const double grows = std::isfinite(here) ? kUnits * (path - here) / makespan : 0;
