@@ -5,6 +5,10 @@
 
 #include <exception>
 #include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/heuristics/placed_list.h"
@@ -13,6 +17,7 @@
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/contention.h"
 #include "millrace/simulate/memory_check.h"
+#include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
 
 namespace millrace {
@@ -140,6 +145,92 @@ TEST(PlacementSearch, AnswersTheSameForTheSameSeed) {
   Random one(7), other(7);
   EXPECT_EQ(SearchPlacement(costed, Tries(200), one)->assignment,
             SearchPlacement(costed, Tries(200), other)->assignment);
+}
+
+// Says that everything had better be where it is in a placement that it knows, one group after the other.
+class Knowing : public MoveProposer {
+ public:
+  Knowing(const ComputationGraph& graph, const Machine& machine, const CostedGraph& costed, std::vector<int> known)
+      : graph_(graph), machine_(machine), costed_(costed), known_(std::move(known)) {
+    for (std::int32_t group = 0; group < costed.num_groups; ++group) groups_.push_back(group);
+  }
+
+  std::vector<PlacementMove> Propose(const Assignment& plan, Random&) override {
+    ++asked;
+    EXPECT_EQ(WhyNotValid(graph_, machine_, {costed_.groups, plan.placement, plan.sequence}), std::nullopt);
+    std::vector<PlacementMove> moves;
+    for (std::size_t group = 0; group < known_.size(); ++group) {
+      if (plan.placement[group] != known_[group])
+        moves.push_back({std::span(groups_).subspan(group, 1), known_[group]});
+    }
+    return moves;
+  }
+
+  int asked = 0;
+
+ private:
+  const ComputationGraph& graph_;
+  const Machine& machine_;
+  const CostedGraph& costed_;
+  std::vector<int> known_;
+  std::vector<std::int32_t> groups_;
+};
+
+TEST(PlacementSearch, TriesWhatIsProposedAndFindsWithItWhatChanceDoesNot) {
+  Random random(10);
+  double knowing_all = 0, knowing_nothing = 0;
+  for (int i = 0; i < 20; ++i) {
+    testing::RandomProblemOptions options;
+    options.most_ops = 40;
+    options.kinds = options.gangs = options.colocate = false;
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = *MachinePreset("homogeneous:3,latency=0.1,bandwidth=10");
+    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    if (costed.num_groups == 0) continue;
+    Random own(3), other(3);
+    Knowing knowing(graph, machine, costed, SearchPlacement(costed, Tries(3000), random)->assignment.placement);
+    PlacementSearchOptions search = Tries(150);
+    search.own_starts = false;
+    search.starts = {{std::vector<int>(static_cast<std::size_t>(costed.num_groups), 0), {}}};
+    search.first_temperature_share = 0.05;
+    knowing_nothing += SearchPlacement(costed, search, own)->makespan;
+    search.proposer = &knowing;
+    search.tries = 10;
+    search.proposed = 0.9;
+    knowing_all += SearchPlacement(costed, search, other)->makespan;
+    EXPECT_GE(knowing.asked, 14);
+    EXPECT_LE(knowing.asked, 15);
+  }
+  EXPECT_LT(knowing_all, 0.98 * knowing_nothing);
+}
+
+TEST(PlacementSearch, JudgesByTheProxyWhereItIsToldTo) {
+  Random random(11);
+  for (int i = 0; i < 30; ++i) {
+    testing::RandomProblemOptions options;
+    options.colocate = false;
+    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const Machine machine = testing::RandomMachine(random, options);
+    for (const Proxy proxy : {Proxy::kLinear, Proxy::kContended}) {
+      const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine, proxy), SingleOpGroups(graph));
+      PlacementSearchOptions search = Tries(60);
+      search.judge = PlacementJudge::kProxy;
+      const std::optional<FoundPlacement> found = SearchPlacement(costed, search, random);
+      ASSERT_TRUE(found);
+      EXPECT_EQ(found->makespan, MakeTimeline(costed, found->assignment).makespan);
+    }
+  }
+}
+
+TEST(PlacementSearch, BeginsAtItsStartsAloneIfToldTo) {
+  Random random(12);
+  const ComputationGraph graph = testing::RandomGraph(random, {.most_ops = 40, .kinds = false, .gangs = false});
+  const CostedGraph costed = MakeCostedGraph(
+      *MakeAnalyticCostModel(graph, *MachinePreset("homogeneous:3,latency=0.1,bandwidth=10")), SingleOpGroups(graph));
+  PlacementSearchOptions search = Tries(1);
+  search.own_starts = false;
+  search.starts = {{std::vector<int>(static_cast<std::size_t>(costed.num_groups), 2), {}}};
+  EXPECT_EQ(SearchPlacement(costed, search, random)->assignment.placement, search.starts.front().placement);
 }
 
 TEST(PlacementSearch, FindsNothingWhereNoStartFits) {

@@ -8,25 +8,23 @@
 #include <tuple>
 #include <utility>
 
-#include "millrace/cost/colocation_members.h"
 #include "millrace/errors/interrupt.h"
-#include "millrace/heuristics/cluster_levels.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/heuristics/placed_list.h"
 #include "millrace/heuristics/placement_orders.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/heuristics/upward_rank.h"
 #include "millrace/planning/course.h"
+#include "millrace/search/placement_moves.h"
 #include "millrace/simulate/contention.h"
 #include "millrace/simulate/greedy.h"
 #include "millrace/simulate/memory_check.h"
+#include "millrace/simulate/timeline.h"
 
 namespace millrace {
 namespace {
 
 constexpr double kShareOfStarts = 1.0 / 3;  // of the budget, at most, for looking at starts
-constexpr int kFewestClusters = 8;          // of the coarsest level that moves
-constexpr double kClusterMoves = 0.6;       // share of the moves
 constexpr double kOverfull = std::numeric_limits<double>::infinity();
 
 class PlacementSearch {
@@ -36,35 +34,16 @@ class PlacementSearch {
         options_(options),
         random_(random),
         course_(std::max<std::int64_t>(1, options.evaluations), options.seconds),
-        simulator_(costed),
+        contended_(costed),
+        by_proxy_(costed),
         memory_(costed) {
     ranks_ = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
-    members_ = ColocationMembers(costed);
   }
 
   std::optional<FoundPlacement> Run() {
     Begin();
     if (best_.makespan == kOverfull) return std::nullopt;
-    placement_ = best_.assignment.placement;
-    double now = best_.makespan;
-    if (Progress() < 1) levels_ = MakeClusterLevels(costed_, kFewestClusters);
-    while (costed_.num_devices > 1 && costed_.num_groups > 0 && Progress() < 1) {
-      StopIfInterrupted();
-      Move();
-      if (changed_.empty()) {
-        ++evaluations_;  // so that a graph where nothing can move comes to an end
-        continue;
-      }
-      const double then = Judge(placement_, priorities_);
-      const double temperature =
-          best_.makespan * options_.first_temperature_share *
-          std::pow(options_.last_temperature_share / options_.first_temperature_share, Progress());
-      if (then <= now || random_.Uniform() < std::exp((now - then) / temperature)) {
-        now = then;
-      } else {
-        Undo();
-      }
-    }
+    if (costed_.num_devices > 1 && costed_.num_groups > 0 && Progress() < 1) Anneal();
     FindOrder();
     best_.evaluations = evaluations_;
     return std::move(best_);
@@ -72,6 +51,39 @@ class PlacementSearch {
 
  private:
   double Progress() const { return course_.Done(evaluations_); }
+
+  void Anneal() {
+    const std::vector<ClusterLevel> levels = MovedClusters(costed_);
+    MovingPlacement moving(costed_, levels, best_.assignment.placement);
+    double now = best_.makespan;
+    for (std::int64_t tried = 0; Progress() < 1; ++tried) {
+      StopIfInterrupted();
+      if (options_.proposer != nullptr && tried % std::max(1, options_.tries) == 0) Ask(moving.placement());
+      if (!Change(moving)) {
+        ++evaluations_;  // so that a graph where nothing can move comes to an end
+        continue;
+      }
+      const double then = Judge(moving.placement(), priorities_);
+      const double temperature =
+          best_.makespan * options_.first_temperature_share *
+          std::pow(options_.last_temperature_share / options_.first_temperature_share, Progress());
+      if (then <= now || random_.Uniform() < std::exp((now - then) / temperature)) {
+        now = then;
+      } else {
+        moving.Undo();
+      }
+    }
+  }
+
+  void Ask(const std::vector<int>& placement) {
+    proposed_ = options_.proposer->Propose(SchedulePlaced(costed_, placement, priorities_).assignment, random_);
+    next_ = 0;
+  }
+
+  bool Change(MovingPlacement& moving) {
+    if (next_ < proposed_.size() && random_.Uniform() < options_.proposed) return moving.Move(proposed_[next_++]);
+    return moving.MoveByChance(random_);
+  }
 
   // Leaves most of the budget to the search, but looks at one start at least.
   bool NoMoreStarts() const {
@@ -87,6 +99,7 @@ class PlacementSearch {
       Try(start);
       starts.push_back(start);
     }
+    if (!options_.own_starts) return;
     // Of a large graph some take longer than there is time.
     constexpr std::array<std::vector<int> (*)(const CostedGraph&), 5> kPlaces = {
         [](const CostedGraph& costed) { return ScheduleSequential(costed).assignment.placement; }, PlaceByLayers,
@@ -145,14 +158,15 @@ class PlacementSearch {
 
   double Take(Assignment assignment) {
     ++evaluations_;
-    const double makespan =
-        options_.judge == PlacementJudge::kGreedy ? GreedySeconds(assignment) : ContendedSeconds(assignment);
+    const double makespan = options_.judge == PlacementJudge::kGreedy ? GreedySeconds(assignment) : Seconds(assignment);
     if (makespan < best_.makespan) best_ = {.assignment = std::move(assignment), .makespan = makespan};
     return makespan;
   }
 
-  double ContendedSeconds(const Assignment& assignment) {
-    return memory_.Fits(assignment) ? simulator_.Makespan(assignment.placement, assignment.sequence) : kOverfull;
+  double Seconds(const Assignment& assignment) {
+    if (!memory_.Fits(assignment)) return kOverfull;
+    return options_.judge == PlacementJudge::kProxy ? by_proxy_.Makespan(assignment)
+                                                    : contended_.Makespan(assignment.placement, assignment.sequence);
   }
 
   // Leaves the assignment in the order of its execution.
@@ -166,89 +180,17 @@ class PlacementSearch {
     return memory_.Fits(assignment) ? timeline.makespan : kOverfull;
   }
 
-  void Place(int group, int device) {
-    const int from = placement_[static_cast<std::size_t>(group)];
-    if (from == device || !std::isfinite(costed_.Seconds(group, device))) return;
-    const std::int32_t colocation = costed_.colocation[static_cast<std::size_t>(group)];
-    const auto set = [&](int member) {
-      changed_.emplace_back(member, placement_[static_cast<std::size_t>(member)]);
-      placement_[static_cast<std::size_t>(member)] = device;
-    };
-    if (colocation < 0) {
-      set(group);
-    } else {
-      for (const int member : members_[static_cast<std::size_t>(colocation)]) set(member);
-    }
-  }
-
-  void Move() {
-    changed_.clear();
-    if (random_.Uniform() < kClusterMoves) {
-      MoveCluster();
-    } else {
-      MoveNeighbours();
-    }
-  }
-
-  // Any device but the one it is.
-  int Elsewhere(int device) {
-    const auto devices = static_cast<std::uint64_t>(costed_.num_devices);
-    return static_cast<int>((static_cast<std::uint64_t>(device) + 1 + random_.Below(devices - 1)) % devices);
-  }
-
-  // A cluster of any level: all of it, or what of it is on one device.
-  void MoveCluster() {
-    const ClusterLevel& level = levels_[random_.Below(levels_.size())];
-    const auto seed = static_cast<std::size_t>(random_.Below(static_cast<std::uint64_t>(costed_.num_groups)));
-    const int from = placement_[seed];
-    const int to = Elsewhere(from);
-    const bool all = random_.Uniform() < 0.5;
-    for (const std::int32_t group : level.Members(level.cluster_of[seed])) {
-      if (all || placement_[static_cast<std::size_t>(group)] == from) Place(group, to);
-    }
-  }
-
-  // Groups that are near each other in topological order, often of one layer; or two devices are exchanged among them.
-  void MoveNeighbours() {
-    const auto groups = static_cast<std::uint64_t>(costed_.num_groups);
-    const auto middle = static_cast<std::int64_t>(random_.Below(groups));
-    const double longest = std::max(1.0, static_cast<double>(groups) / 4);
-    const auto half = static_cast<std::int64_t>(std::exp(random_.Uniform() * std::log(longest)) / 2);
-    const int seed = costed_.topological_order[static_cast<std::size_t>(middle)];
-    const int from = placement_[static_cast<std::size_t>(seed)];
-    const int to = Elsewhere(from);
-    const std::int32_t layer = costed_.layer[static_cast<std::size_t>(seed)];
-    const bool one_layer = random_.Uniform() < 0.5, exchange = random_.Uniform() < 0.2;
-    const auto last = std::min<std::int64_t>(middle + half, static_cast<std::int64_t>(groups) - 1);
-    for (std::int64_t at = std::max<std::int64_t>(0, middle - half); at <= last; ++at) {
-      const int group = costed_.topological_order[static_cast<std::size_t>(at)];
-      if (one_layer && costed_.layer[static_cast<std::size_t>(group)] != layer) continue;
-      const int here = placement_[static_cast<std::size_t>(group)];
-      if (here == from) {
-        Place(group, to);
-      } else if (exchange && here == to) {
-        Place(group, from);
-      }
-    }
-  }
-
-  void Undo() {
-    for (auto change = changed_.rbegin(); change != changed_.rend(); ++change)
-      placement_[static_cast<std::size_t>(change->first)] = change->second;
-  }
-
   const CostedGraph& costed_;
   const PlacementSearchOptions& options_;
   Random& random_;
   Course course_;
-  ContendedSimulator simulator_;
+  ContendedSimulator contended_;
+  Simulator by_proxy_;
   MemoryCheck memory_;
   std::vector<double> ranks_;
-  std::vector<std::vector<int>> members_;  // by colocation
-  std::vector<ClusterLevel> levels_;
-  std::vector<int> placement_;
-  std::vector<double> priorities_;            // by group
-  std::vector<std::pair<int, int>> changed_;  // group, where it was
+  std::vector<double> priorities_;       // by group
+  std::vector<PlacementMove> proposed_;  // when the proposer was asked last
+  std::size_t next_ = 0;                 // of these
   FoundPlacement best_;
   std::int64_t evaluations_ = 0;
 };

@@ -8,6 +8,7 @@
 #include "millrace/cost/costed_graph.h"
 #include "millrace/plan/plan.h"
 #include "millrace/random/random.h"
+#include "millrace/search/placement_moves.h"
 
 // A search for placements where a plan is expensive to judge: on machines whose links are shared, the linear proxy
 // misleads whoever optimises it (simulate/contention.h). Seconds.
@@ -21,6 +22,7 @@ struct PlacementStart {
 
 enum class PlacementJudge {
   kContended,  // ContendedTimeline
+  kProxy,      // the timeline of the graph's own proxy
   kGreedy  // GreedyTimeline: what is left of a plan where nobody keeps its order; then the order is the one it finds
 };
 
@@ -32,7 +34,11 @@ struct PlacementSearchOptions {
   double last_temperature_share = 0.00005;  // ... to this one
   std::vector<PlacementStart> starts;       // beside those it has of its own
   PlacementJudge judge = PlacementJudge::kContended;
-  bool keep_order = false;  // starts keep their priorities, empty ones being the order of readiness
+  bool keep_order = false;           // starts keep their priorities, empty ones being the order of readiness
+  bool own_starts = true;            // false: those given alone, in their orders
+  MoveProposer* proposer = nullptr;  // not owned; null: all moves are by chance
+  int tries = 50;                    // moves between two of its looks at the plan
+  double proposed = 0.5;             // share of the moves that are its own, while it has any
 };
 
 struct FoundPlacement {
@@ -44,12 +50,9 @@ struct FoundPlacement {
 // Simulated annealing over placements, whose sequence is always that of SchedulePlaced: by readiness, by upward rank or
 // by the priorities of a start, whichever is best at the start (keep_order: readiness, or those of the best start).
 // Begins at the best of the starts given, everything on one device, PlaceByLayers, PlaceByPartition, PlaceUntilFull and
-// HEFT's placement, each in all orders (placement_orders.h), too, unless keep_order says otherwise. Starts take a third
-// of the evaluations or of the seconds at most. A move takes a cluster of any level (heuristics/cluster_levels.h),
-// or what of it is on one device, to another device; or groups that are near each other in topological order, often of
-// one layer, of which it may also exchange those on two devices; how many goes from one to a quarter of the graph.
-// Colocations move as one. Placements that do not fit in memory are no answers: nothing where all starts are
-// such. Throws Interrupted.
+// HEFT's placement, each in all orders (placement_orders.h), too, unless the options say otherwise. Starts take a third
+// of the evaluations or of the seconds at most. Moves are those of MovingPlacement, by chance or proposed. Placements
+// that do not fit in memory are no answers: nothing where all starts are such. Throws Interrupted.
 std::optional<FoundPlacement> SearchPlacement(const CostedGraph& costed, const PlacementSearchOptions& options,
                                               Random& random);
 
