@@ -274,96 +274,46 @@ TEST(MovesOf, DrawsDevicesFromTheSoftmaxOfTheLogits) {
     EXPECT_NEAR(times[d], d == here ? 0 : chances[d] / (sum - chances[here]), 0.02) << d;
 }
 
-TEST(ImproveByMoves, OffersEverFasterValidPlansAndTheSameOnesEachTime) {
+TEST(GoMoveProposer, ProposesBlocksOfOneLevelAfterTheOtherAndTheSameOnesEachTime) {
   Random random(7);
+  std::size_t proposed = 0;
   for (int i = 0; i < kCases; ++i) {
     const std::unique_ptr<GoCase> of = OddCase(random);
-    const GoDecoder decoder(of->problem);
-    const Decisions start = Placed(of->problem, random);
+    const GoProblem& problem = of->problem;
+    const CostedGraph fused = GreedilyFused(*of);
+    const Decisions placed = Placed(problem, random);
+    const Assignment plan = GoDecoder(problem, fused).Decode(placed).assignment;
     const GoPolicy policy = AnyPolicy(random);
+    const PreparedGoPolicy prepared = policy.Prepare(problem);
     GoMoveOptions options;
-    options.looks = 6;
-    options.tries = 10;
     options.fewest_blocks = {3, 0};
     options.softmax_temperature = i % 2 == 0 ? 0.5 : 0;
-    std::vector<double> seconds[2];
-    for (std::vector<double>& offered : seconds) {
-      Random same(8);
-      ImproveByMoves(decoder, policy.Prepare(of->problem), start, options, same,
-                     [&](const Decisions& decisions, const DecodedPlan& plan) {
-                       EXPECT_EQ(WhyNotValid(of->graph, of->machine, plan.plan()), std::nullopt);
-                       EXPECT_DOUBLE_EQ(Simulator(*plan.costed).Makespan(plan.assignment), plan.makespan);
-                       EXPECT_TRUE(decisions.Has(Task::kPlacement));
-                       const double taken = plan.fits ? plan.makespan : std::numeric_limits<double>::infinity();
-                       EXPECT_TRUE(offered.empty() || taken < offered.back());
-                       offered.push_back(taken);
-                     });
+    const std::vector<GoBlocks> levels = MakeGoBlocks(problem, fused, options.fewest_blocks);
+    GoMoveProposer one(problem, fused, prepared, options), other(problem, fused, prepared, options);
+    Random own(8), same(8);
+    for (std::size_t look = 0; look < 2 * levels.size(); ++look) {
+      const GoBlocks& blocks = levels[look % levels.size()];
+      const std::vector<PlacementMove> moves = one.Propose(plan, own);
+      const std::vector<PlacementMove> again = other.Propose(plan, same);
+      ASSERT_EQ(moves.size(), again.size());
+      proposed += moves.size();
+      std::set<std::int32_t> moved;
+      for (std::size_t m = 0; m < moves.size(); ++m) {
+        EXPECT_TRUE(
+            std::equal(moves[m].groups.begin(), moves[m].groups.end(), again[m].groups.begin(), again[m].groups.end()));
+        EXPECT_EQ(moves[m].device, again[m].device);
+        for (const std::int32_t group : moves[m].groups) {
+          EXPECT_TRUE(moved.insert(group).second);
+          const auto block_of = [&](std::int32_t of_group) {
+            const OpId op = fused.groups[static_cast<std::size_t>(of_group)].front();
+            return blocks.block_of[static_cast<std::size_t>(problem.ColocationOf(problem.RowOf(op)))];
+          };
+          EXPECT_EQ(block_of(group), block_of(moves[m].groups.front()));
+        }
+      }
     }
-    ASSERT_FALSE(seconds[0].empty());
-    EXPECT_EQ(seconds[0], seconds[1]);
-    const DecodedPlan first = decoder.Decode(start);
-    EXPECT_TRUE(!first.fits || seconds[0].back() <= first.makespan);
   }
-}
-
-TEST(TryMoves, KeepsWhatItSaysItTakesAndAtNoTemperatureNothingLonger) {
-  Random random(9);
-  for (int i = 0; i < kCases; ++i) {
-    const std::unique_ptr<GoCase> of = OddCase(random, 40);
-    const GoDecoder decoder(of->problem);
-    const std::vector<int> fewest = {8, 0};
-    const std::vector<GoBlocks> levels = MakeGoBlocks(of->problem, GreedilyFused(*of), fewest);
-    const Decisions start = Placed(of->problem, random);
-    const double seconds = decoder.Decode(start).makespan;
-    const MoveTrials trials = {.tries = 30, .proposed = 0, .temperature = i % 2 == 0 ? 0 : 0.1 * seconds};
-    std::vector<double> judged;
-    const JudgedDecisions made = TryMoves(
-        of->problem, levels, 0, {}, trials, {start, seconds},
-        [&](const Decisions& decisions) {
-          judged.push_back(decoder.Decode(decisions).makespan);
-          return judged.back();
-        },
-        [] { return false; }, random);
-    EXPECT_LE(judged.size(), 30u);
-    EXPECT_EQ(decoder.Decode(made.decisions).makespan, made.seconds);
-    if (trials.temperature > 0) continue;
-    judged.push_back(seconds);
-    EXPECT_EQ(made.seconds, *std::min_element(judged.begin(), judged.end()));
-  }
-}
-
-TEST(TryMoves, TriesWhatIsProposedInItsOrderAndStopsWhenAsked) {
-  Random random(10);
-  std::unique_ptr<GoCase> of = OddCase(random, 40);
-  while (of->problem.num_devices() < 2 || of->problem.num_rows() < 20) of = OddCase(random, 40);
-  const std::vector<int> fewest = {8};
-  const std::vector<GoBlocks> levels = MakeGoBlocks(of->problem, GreedilyFused(*of), fewest);
-  const Decisions start = Placed(of->problem, random);
-  const std::vector<int> now = DevicesOfBlocks(of->problem, levels.front(), start.device);
-  std::vector<GoMove> moves;
-  std::vector<Decisions> expected;
-  for (std::int32_t block = 0; block < levels.front().count(); ++block) {
-    const int to = (now[static_cast<std::size_t>(block)] + 1) % of->problem.num_devices();
-    Decisions moved = start;
-    PlaceBlock(of->problem, levels.front(), block, to, moved.device);
-    if (moved.device == start.device) continue;
-    moves.push_back({block, to, 1.0});
-    expected.push_back(moved);
-  }
-  ASSERT_GT(moves.size(), 2u);
-  expected.resize(2);
-  std::vector<Decisions> judged;
-  int asked = 0;
-  const JudgedDecisions made = TryMoves(
-      of->problem, levels, 0, moves, {.tries = 100, .proposed = 1, .temperature = 0}, {start, 1.0},
-      [&](const Decisions& decisions) {
-        judged.push_back(decisions);
-        return 2.0;
-      },
-      [&] { return ++asked > 2; }, random);
-  EXPECT_EQ(judged, expected);
-  EXPECT_EQ(made.decisions, start);
-  EXPECT_EQ(made.seconds, 1.0);
+  EXPECT_GT(proposed, 10u * kCases);
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ struct GoPlacementFlags {
   std::string logs;     // folder for those of the trainings; empty: none
 };
 
-// The samplers, trained and untrained, by the contended proxy alone, and contended searches that begin with what go
-// draws.
+// The samplers, trained and untrained, by the contended proxy alone; `+search`: go with as much time as searches have.
 std::vector<GoMethod> Samplers(const GoStudy& study, const GoStudyFlags& options) {
   std::vector<GoMethod> methods;
   for (const char* name : {"gflownet", "gflownet-untrained"})
@@ -39,7 +38,10 @@ std::vector<GoMethod> Samplers(const GoStudy& study, const GoStudyFlags& options
     planned.name = name;
     planned.fusion = GoFusion::kOpen;
     methods.push_back(MakeGoMethod(planned));
-    methods.push_back(ContendedSearchFrom(name + std::string("+contended-search"), planned, options.seconds));
+    GoPlanned searched = SecondsOf(study, name, options.seconds);
+    searched.name = name + std::string("+search");
+    searched.fusion = GoFusion::kOpen;
+    methods.push_back(MakeGoMethod(searched));
   }
   return methods;
 }
@@ -56,7 +58,7 @@ int RunGoPlacement(const CommandLine& line, const GoPlacementFlags& options) {
   std::vector<GoMethod> methods = GoBaselines(study.planners, options.study.seconds);
   for (GoMethod& method : Samplers(study, options.study)) methods.push_back(std::move(method));
   if (options.hdp > 0) methods.push_back(TrainedHdp({scratch.path(), options.hdp, options.logs}));
-  std::vector<std::string> subjects = {"go", "go+contended-search"};
+  std::vector<std::string> subjects = {"go", "go+search"};
   if (options.finetune > 0) {
     account.Note(
         "go-finetuned: placement and order, the best plan that fine-tuning measured; beside it a contended search for "

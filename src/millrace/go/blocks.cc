@@ -46,6 +46,16 @@ std::vector<GoBlocks> MakeGoBlocks(const GoProblem& problem, const CostedGraph& 
   return all;
 }
 
+std::vector<std::vector<std::int32_t>> GroupsByBlock(const GoProblem& problem, const CostedGraph& costed,
+                                                     const GoBlocks& blocks) {
+  std::vector<std::vector<std::int32_t>> groups(Index(blocks.count()));
+  for (std::int32_t group = 0; group < costed.num_groups; ++group) {
+    const std::int32_t row = problem.RowOf(costed.groups[Index(group)].front());
+    groups[Index(blocks.block_of[Index(problem.ColocationOf(row))])].push_back(group);
+  }
+  return groups;
+}
+
 void PlaceBlock(const GoProblem& problem, const GoBlocks& blocks, std::int32_t block, int device,
                 std::vector<std::int32_t>& device_of) {
   for (const std::int32_t colocation : blocks.ColocationsOf(block)) {

@@ -33,6 +33,10 @@ struct GoBlocks {
 // mention. `costed` has fused groups of the problem's ops.
 std::vector<GoBlocks> MakeGoBlocks(const GoProblem& problem, const CostedGraph& costed, std::span<const int> fewest);
 
+// By block: its groups of fused ops, ascending. `costed` is that of MakeGoBlocks.
+std::vector<std::vector<std::int32_t>> GroupsByBlock(const GoProblem& problem, const CostedGraph& costed,
+                                                     const GoBlocks& blocks);
+
 // Puts a block on a device, but for colocations that cannot run there.
 void PlaceBlock(const GoProblem& problem, const GoBlocks& blocks, std::int32_t block, int device,
                 std::vector<std::int32_t>& device_of);

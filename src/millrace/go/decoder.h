@@ -36,6 +36,8 @@ class GoDecoder {
   GoDecoder(const GoProblem& problem, const CostedGraph& given);
 
   const GoProblem& problem() const { return problem_; }
+  const FusionProblem& fusion() const { return fusion_; }
+  bool chooses_groups() const { return given_ == nullptr; }
 
   // Merges: candidates (fusion/fusion_problem.h) are tried by the fusion level of their consumer, the highest first.
   // Equal ones are tried by their largest tensor, then by the consumer in topological order, then the latest producer

@@ -6,99 +6,13 @@
 #include <limits>
 #include <utility>
 
-#include "millrace/errors/interrupt.h"
+#include "millrace/go/decoder.h"
 #include "millrace/go/move_features.h"
 #include "millrace/go/network.h"
 #include "millrace/go/sampler.h"
 #include "millrace/graph/index.h"
 
 namespace millrace {
-namespace {
-
-class Improver {
- public:
-  Improver(const GoDecoder& decoder, const PreparedGoPolicy& policy, const Decisions& start,
-           const GoMoveOptions& options, Random& random,
-           const std::function<void(const Decisions&, DecodedPlan)>& offer)
-      : problem_(decoder.problem()),
-        started_(decoder.Decode(start)),
-        grouped_(problem_, *started_.costed),
-        pass_(policy.MakePass(LoopOf(options.threads))),
-        options_(options),
-        random_(random),
-        offer_(offer),
-        best_(start) {
-    levels_ = MakeGoBlocks(problem_, *started_.costed, options.fewest_blocks);
-  }
-
-  void Run() {
-    Take(best_, grouped_.Decode(best_));
-    Decisions by_urgency = best_;
-    by_urgency.priority.assign(Index(problem_.num_rows()), 0);
-    Take(by_urgency, grouped_.Decode(by_urgency));
-    JudgedDecisions now = {best_, seconds_};
-    for (int look = 0; look < options_.looks && !options_.stop(); ++look) {
-      const std::size_t level = Index(look) % levels_.size();
-      const std::vector<GoMove> moves = Look(levels_[level], now.decisions);
-      const double share = TemperatureShare(options_, static_cast<double>(look) / options_.looks);
-      now = TryMoves(
-          problem_, levels_, level, moves,
-          {.tries = options_.tries, .proposed = options_.proposed, .temperature = share * seconds_}, std::move(now),
-          [this](const Decisions& decisions) {
-            DecodedPlan plan = grouped_.Decode(decisions);
-            const double seconds = SecondsOf(plan);
-            Take(decisions, std::move(plan));
-            return seconds;
-          },
-          options_.stop, random_);
-    }
-  }
-
- private:
-  std::vector<GoMove> Look(const GoBlocks& blocks, const Decisions& at) {
-    const DecodedPlan plan = grouped_.Decode(at);
-    Decisions placed;
-    placed.device = at.device;
-    ObserveMoves(problem_, placed, *started_.costed, plan.assignment, blocks, observation_);
-    pass_.Begin(observation_);
-    const std::vector<double> logits = BlockLogits(problem_, blocks, pass_.Score(Task::kPlacement, {}));
-    return MovesOf(problem_, blocks, logits, at.device, options_.softmax_temperature, random_);
-  }
-
-  static double SecondsOf(const DecodedPlan& plan) {
-    return plan.fits ? plan.makespan : std::numeric_limits<double>::infinity();
-  }
-
-  // Offers it if it is the fastest so far.
-  void Take(const Decisions& decisions, DecodedPlan plan) {
-    const double seconds = SecondsOf(plan);
-    if (offered_ && !(seconds < seconds_)) return;
-    offered_ = true;
-    seconds_ = seconds;
-    best_ = decisions;
-    plan.costed = started_.costed;
-    offer_(best_, std::move(plan));
-  }
-
-  const GoProblem& problem_;
-  DecodedPlan started_;
-  GoDecoder grouped_;  // keeps the groups of the start
-  GoPass pass_;
-  const GoMoveOptions& options_;
-  Random& random_;
-  const std::function<void(const Decisions&, DecodedPlan)>& offer_;
-  std::vector<GoBlocks> levels_;
-  Decisions best_;
-  double seconds_ = 0;
-  bool offered_ = false;
-  DecisionObservation observation_;
-};
-
-}  // namespace
-
-double TemperatureShare(const GoMoveOptions& options, double done) {
-  return options.first_temperature * std::pow(options.last_temperature / options.first_temperature, done);
-}
 
 std::vector<double> BlockLogits(const GoProblem& problem, const GoBlocks& blocks, std::span<const float> logits) {
   const auto devices = Index(problem.num_devices());
@@ -142,39 +56,41 @@ std::vector<GoMove> MovesOf(const GoProblem& problem, const GoBlocks& blocks, st
   return moves;
 }
 
-JudgedDecisions TryMoves(const GoProblem& problem, std::span<const GoBlocks> levels, std::size_t level,
-                         std::span<const GoMove> moves, const MoveTrials& trials, JudgedDecisions from,
-                         const std::function<double(const Decisions&)>& judge, const std::function<bool()>& stop,
-                         Random& random) {
-  const auto devices = static_cast<std::uint64_t>(problem.num_devices());
-  std::size_t next = 0;
-  Decisions to;
-  for (int i = 0; i < trials.tries && !stop(); ++i) {
-    StopIfInterrupted();
-    to = from.decisions;
-    if (next < moves.size() && random.Uniform() < trials.proposed) {
-      PlaceBlock(problem, levels[level], moves[next].block, moves[next].device, to.device);
-      ++next;
-    } else {
-      const GoBlocks& blocks = levels[random.Below(levels.size())];
-      const auto block = static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(blocks.count())));
-      PlaceBlock(problem, blocks, block, static_cast<int>(random.Below(devices)), to.device);
-    }
-    if (to.device == from.decisions.device) continue;
-    const double seconds = judge(to);
-    if (!(seconds <= from.seconds) &&
-        !(trials.temperature > 0 && random.Uniform() < std::exp((from.seconds - seconds) / trials.temperature)))
-      continue;
-    std::swap(from.decisions, to);
-    from.seconds = seconds;
+GoMoveProposer::GoMoveProposer(const GoProblem& problem, const CostedGraph& fused, const PreparedGoPolicy& policy,
+                               const GoMoveOptions& options)
+    : problem_(problem),
+      fused_(fused),
+      softmax_temperature_(options.softmax_temperature),
+      pass_(policy.MakePass(LoopOf(options.threads))) {
+  for (GoBlocks& blocks : MakeGoBlocks(problem, fused, options.fewest_blocks)) {
+    Level level;
+    level.groups = GroupsByBlock(problem, fused, blocks);
+    level.blocks = std::move(blocks);
+    levels_.push_back(std::move(level));
   }
-  return from;
 }
 
-void ImproveByMoves(const GoDecoder& decoder, const PreparedGoPolicy& policy, const Decisions& start,
-                    const GoMoveOptions& options, Random& random,
-                    const std::function<void(const Decisions&, DecodedPlan)>& offer) {
-  Improver(decoder, policy, start, options, random, offer).Run();
+std::vector<PlacementMove> GoMoveProposer::Propose(const Assignment& plan, Random& random) {
+  const Level& level = levels_[next_level_];
+  next_level_ = (next_level_ + 1) % levels_.size();
+  Decisions placed;
+  placed.device = DevicesByColocation(problem_, fused_, plan.placement);
+  ObserveMoves(problem_, placed, fused_, plan, level.blocks, observation_);
+  pass_.Begin(observation_);
+  const std::vector<double> logits = BlockLogits(problem_, level.blocks, pass_.Score(Task::kPlacement, {}));
+  std::vector<PlacementMove> moves;
+  for (const GoMove& move : MovesOf(problem_, level.blocks, logits, placed.device, softmax_temperature_, random))
+    moves.push_back({level.groups[Index(move.block)], move.device});
+  return moves;
+}
+
+PlacementSearchOptions SearchWithGo(GoMoveProposer& proposer, int looks) {
+  PlacementSearchOptions search;
+  search.proposer = &proposer;
+  search.evaluations = std::int64_t{search.tries} * looks;
+  search.first_temperature_share = 0.004;
+  search.last_temperature_share = 0.0002;
+  return search;
 }
 
 }  // namespace millrace

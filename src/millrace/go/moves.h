@@ -1,39 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "millrace/go/blocks.h"
-#include "millrace/go/decisions.h"
-#include "millrace/go/decoder.h"
+#include "millrace/go/decision_features.h"
 #include "millrace/go/policy.h"
-#include "millrace/random/random.h"
+#include "millrace/search/placement_moves.h"
+#include "millrace/search/placement_search.h"
 
 // GO's policy improves a placement: y[t] ~ pi(. | graph, y[t-1]) once more, but decided in blocks (go/blocks.h), as
-// proposals to an annealing by the proxy, which is cheap beside the policy. Seconds.
+// proposals to a search (search/placement_search.h), which is cheap beside the policy.
 //
 // Choices that are good alone may be bad together, and what helps in the end may harm at first; so the policy says what
-// to try, and the annealing what to keep. Sources: the iterative decision of Zhou et al., "Transferable Graph
+// to try, and an annealing what to keep. Sources: the iterative decision of Zhou et al., "Transferable Graph
 // Optimizers for ML Compilers", NeurIPS 2020; a policy that proposes to a search, Paliwal et al., "Reinforced Genetic
 // Algorithm Learning for Optimizing Computation Graphs", ICLR 2020.
 namespace millrace {
-
-struct GoMoveOptions {
-  int looks = 40;                                 // of the policy, each at the blocks of one level in turn
-  int tries = 50;                                 // moves tried between two looks
-  double proposed = 0.5;                          // share of them that the policy proposes; others are by chance
-  std::vector<int> fewest_blocks = {32, 128, 0};  // levels, as for MakeGoBlocks
-  double first_temperature = 0.006;               // of the annealing, as shares of the plan's time
-  double last_temperature = 0.0003;
-  double softmax_temperature = 0.15;                  // of what the policy proposes; 0: the likeliest devices
-  int threads = 1;                                    // of the policy
-  std::function<bool()> stop = [] { return false; };  // asked before each try
-};
-
-// The temperature of the annealing as a share of the plan's time, once so much of it is done; it falls geometrically.
-double TemperatureShare(const GoMoveOptions& options, double done);
 
 // One block to another device.
 struct GoMove {
@@ -50,32 +35,36 @@ std::vector<double> BlockLogits(const GoProblem& problem, const GoBlocks& blocks
 std::vector<GoMove> MovesOf(const GoProblem& problem, const GoBlocks& blocks, std::span<const double> logits,
                             std::span<const std::int32_t> device_of, double softmax_temperature, Random& random);
 
-// Decisions and how long their plan takes.
-struct JudgedDecisions {
-  Decisions decisions;
-  double seconds = 0;
+struct GoMoveOptions {
+  std::vector<int> fewest_blocks = {32, 128, 0};  // levels, as for MakeGoBlocks
+  double softmax_temperature = 0.15;              // of what is proposed; 0: the likeliest devices
+  int threads = 1;                                // of the policy
 };
 
-// How moves are tried.
-struct MoveTrials {
-  int tries = 50;
-  double proposed = 0.5;   // share that is taken from the moves proposed, in their order, while there are any
-  double temperature = 0;  // seconds; a plan longer by so much is kept with probability 1/e
+// Looks at the blocks of one level after the other. Problem, groups and policy must outlive it.
+class GoMoveProposer final : public MoveProposer {
+ public:
+  GoMoveProposer(const GoProblem& problem, const CostedGraph& fused, const PreparedGoPolicy& policy,
+                 const GoMoveOptions& options);
+
+  std::vector<PlacementMove> Propose(const Assignment& plan, Random& random) override;
+
+ private:
+  struct Level {
+    GoBlocks blocks;
+    std::vector<std::vector<std::int32_t>> groups;  // by block
+  };
+
+  const GoProblem& problem_;
+  const CostedGraph& fused_;
+  double softmax_temperature_;
+  GoPass pass_;
+  std::vector<Level> levels_;
+  std::size_t next_level_ = 0;
+  DecisionObservation observation_;
 };
 
-// Tries moves one after the other: those proposed, of blocks of level `level`, and any block of any level to any
-// device. Each is kept if the plan is no longer, or by chance. `judge` says how long a plan takes, infinity where it
-// does not fit. `stop` is asked before each. Throws Interrupted.
-JudgedDecisions TryMoves(const GoProblem& problem, std::span<const GoBlocks> levels, std::size_t level,
-                         std::span<const GoMove> moves, const MoveTrials& trials, JudgedDecisions from,
-                         const std::function<double(const Decisions&)>& judge, const std::function<bool()>& stop,
-                         Random& random);
-
-// Improves decisions that have a placement. Their fusion stays, and their order is the better of theirs and that by
-// urgency. Calls offer(decisions, plan) for the start and for every plan that is faster by the proxy than all before
-// it. Throws Interrupted.
-void ImproveByMoves(const GoDecoder& decoder, const PreparedGoPolicy& policy, const Decisions& start,
-                    const GoMoveOptions& options, Random& random,
-                    const std::function<void(const Decisions&, DecodedPlan)>& offer);
+// Of a search that asks it so often. Its temperatures are higher than usual: what is proposed is seldom of no use.
+PlacementSearchOptions SearchWithGo(GoMoveProposer& proposer, int looks);
 
 }  // namespace millrace

@@ -4,21 +4,17 @@
 #include <algorithm>
 #include <functional>
 #include <future>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "millrace/errors/interrupt.h"
 #include "millrace/go/decoder.h"
-#include "millrace/go/moves.h"
+#include "millrace/go/guided_search.h"
 #include "millrace/go/network.h"
 #include "millrace/go/sampler.h"
-#include "millrace/heuristics/placement_orders.h"
-#include "millrace/heuristics/placements.h"
 #include "millrace/network/model_file.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/parallel.h"
-#include "millrace/simulate/memory_check.h"
 
 namespace millrace {
 namespace {
@@ -28,11 +24,11 @@ constexpr char kShippedMoves[] = "go-moves.safetensors";
 
 using SharedPolicy = std::shared_future<std::shared_ptr<const GoPolicy>>;
 
-// Of a time limit, where moves come after.
-constexpr double kDrawsShare = 0.2;
+// Of a time limit, where a search comes after.
+constexpr double kDrawsShare = 0.1;
 
-// Of the plans asked for, those that moves make.
-constexpr std::int64_t kMovedPlans = 2;
+// Of the plans asked for, those that the search makes.
+constexpr std::int64_t kSearchedPlans = 1;
 
 // Null where they did not come with this build.
 std::shared_ptr<const GoPolicy> ReadMoves(const std::string& named) {
@@ -72,98 +68,6 @@ class GoPlanner final : public Planner {
   GoPlannerOptions options_;
 };
 
-// The fastest plan offered so far that fits in memory; the first one where none does.
-struct BestDecisions {
-  Decisions decisions;
-  double makespan = std::numeric_limits<double>::infinity();
-
-  void Meet(const Decisions& other, const DecodedPlan& plan) {
-    if (!decisions.Has(Task::kPlacement)) decisions = other;
-    if (!plan.fits || !(plan.makespan < makespan)) return;
-    decisions = other;
-    makespan = plan.makespan;
-  }
-};
-
-// Improves the placement by hand and the best draw, and where there is time goes on from the best by chance.
-class Mover {
- public:
-  Mover(const GoDecoder& decoder, const GoPolicy& policy, const GoPlannerOptions& options, const Deadline& deadline,
-        Random& random, const std::function<void(DecodedPlan)>& offer)
-      : decoder_(decoder),
-        prepared_(policy.Prepare(decoder.problem(), LoopOf(options.threads))),
-        deadline_(deadline),
-        random_(random),
-        offer_(offer) {
-    constexpr std::int64_t kOps = 100'000;
-    const std::int64_t most = std::max<std::int64_t>(2, kOps / decoder.problem().num_rows());
-    moves_.looks = static_cast<int>(std::min<std::int64_t>(options.looks, most));
-    moves_.softmax_temperature = options.moves_temperature;
-    moves_.threads = options.threads;
-    moves_.stop = [this] { return deadline_.Passed(); };
-  }
-
-  // Offers one plan for each start, and with a time limit `rounds` more at most.
-  void Run(BestDecisions& best, std::int64_t rounds) {
-    const std::shared_ptr<const CostedGraph> costed = decoder_.Decode({}).costed;
-    Decisions by_hand;
-    by_hand.device = DevicesByColocation(decoder_.problem(), *costed, PlaceByLayers(*costed));
-    const Decisions drawn = best.decisions;
-    ImproveOrKeep(by_hand, best);
-    if (drawn.Has(Task::kPlacement) && !deadline_.Passed()) offer_(Improved(drawn, best));
-    if (!deadline_.Limited() || !best.decisions.Has(Task::kPlacement)) return;
-    for (; rounds > 0 && !deadline_.Passed(); --rounds) {
-      moves_.looks = std::min(2 * moves_.looks, kMostLooks);
-      offer_(Improved(best.decisions, best));
-    }
-  }
-
- private:
-  DecodedPlan Improved(const Decisions& start, BestDecisions& best) {
-    Decisions improved;
-    DecodedPlan fastest;
-    ImproveByMoves(decoder_, prepared_, start, moves_, random_, [&](const Decisions& decisions, DecodedPlan plan) {
-      improved = decisions;
-      fastest = std::move(plan);
-    });
-    best.Meet(improved, fastest);
-    // A placement that was moved has the order of the one before it.
-    if (MayOrder(fastest))
-      TakeIfFaster(OrderThereAndBack(*fastest.costed, {fastest.assignment, fastest.makespan}), fastest);
-    return fastest;
-  }
-
-  // Moves improve a placement in one order, which may be a worse one than it has unmoved.
-  void ImproveOrKeep(const Decisions& start, BestDecisions& best) {
-    if (deadline_.Passed()) return;
-    DecodedPlan kept = decoder_.Decode(start);
-    if (MayOrder(kept)) TakeIfFaster(BestOfOrders(*kept.costed, kept.assignment.placement), kept);
-    DecodedPlan improved = Improved(start, best);
-    const bool keep = kept.fits && (!improved.fits || kept.makespan < improved.makespan);
-    offer_(keep ? std::move(kept) : std::move(improved));
-  }
-
-  bool MayOrder(const DecodedPlan& plan) const {
-    constexpr std::int64_t kMostVisits = 500'000;
-    return plan.fits && plan.costed->Visits() <= kMostVisits && !deadline_.Passed();
-  }
-
-  static void TakeIfFaster(PlannedAssignment ordered, DecodedPlan& plan) {
-    if (ordered.makespan >= plan.makespan || !FitsInMemory(*plan.costed, ordered.assignment)) return;
-    plan.assignment = std::move(ordered.assignment);
-    plan.makespan = ordered.makespan;
-  }
-
-  static constexpr int kMostLooks = 10'000;
-
-  const GoDecoder& decoder_;
-  PreparedGoPolicy prepared_;
-  const Deadline& deadline_;
-  Random& random_;
-  const std::function<void(DecodedPlan)>& offer_;
-  GoMoveOptions moves_;
-};
-
 // Large graphs get fewer samples: each one runs a network over all ops, several times.
 std::int64_t GoPlanner::SamplesFor(const PlanningProblem& problem, std::int64_t wanted) const {
   constexpr std::int64_t kOps = 200'000;
@@ -188,19 +92,22 @@ void GoPlanner::Propose(const PlanningProblem& asked, const Budget& budget, Rand
   tasks.tasks[static_cast<std::size_t>(Task::kFusion)] = fusion_open;
   Budget rest = budget;
   const bool moves =
-      moves_ != nullptr && options_.looks > 0 && problem.num_devices() > 1 && budget.samples > kMovedPlans;
-  if (moves) rest.samples -= kMovedPlans;
+      moves_ != nullptr && options_.looks > 0 && problem.num_devices() > 1 && budget.samples > kSearchedPlans;
+  if (moves) rest.samples -= kSearchedPlans;
   if (rest.seconds) rest.seconds = (moves ? kDrawsShare : 1) * deadline.Left();
   const std::function<void(DecodedPlan)> offer_plan = [&](DecodedPlan plan) {
     offer({std::move(plan.assignment), fusion_open ? std::move(plan.costed) : nullptr});
   };
-  BestDecisions best;
-  DrawGoPlans(*decoder, *policy_, options_, tasks, rest, random, [&](const Decisions& decisions, DecodedPlan plan) {
-    best.Meet(decisions, plan);
+  std::optional<DecodedPlan> best;
+  DrawGoPlans(*decoder, *policy_, options_, tasks, rest, random, [&](const Decisions&, DecodedPlan plan) {
+    if (plan.fits && (!best || plan.makespan < best->makespan)) best = plan;
     offer_plan(std::move(plan));
   });
-  if (!moves) return;
-  Mover(*decoder, *moves_, options_, deadline, random, offer_plan).Run(best, budget.samples);
+  if (!moves || deadline.Passed()) return;
+  GuidedSearchOptions search{
+      .looks = options_.looks, .moves_temperature = options_.moves_temperature, .threads = options_.threads};
+  if (budget.seconds) search.seconds = deadline.Left();
+  offer_plan(SearchGuided(*decoder, *moves_, search, best, random));
 }
 
 }  // namespace
@@ -279,30 +186,31 @@ void AddGoPlanners(PlannerRegistry& registry, const std::string& weights, const 
     traits.usual_samples = 100;
     traits.seconds_per_visit = 3e-6;
     traits.pool_share = 2.5;
-    traits.options = {{.name = "softmax-temperature",
-                       .meaning = "how evenly it draws, with as many draws at each",
-                       .least = 1e-3,
-                       .most = 100,
-                       .usual = "0.1,0.5",
-                       .several = true},
-                      {.name = "draw-iterations",
-                       .meaning = "how often a draw is decided anew, each time a plan",
-                       .least = 1,
-                       .most = 100,
-                       .usual = "3",
-                       .whole = true},
-                      {.name = "looks",
-                       .meaning = "how often the policy looks at the best draw, and at the placement by hand, to say "
-                                  "which moves of blocks an annealing tries next",
-                       .least = 0,
-                       .most = 10'000,
-                       .usual = "40",
-                       .whole = true},
-                      {.name = "moves-temperature",
-                       .meaning = "how evenly the moves tried are drawn; 0: the likeliest first",
-                       .least = 0,
-                       .most = 100,
-                       .usual = "0.15"}};
+    traits.options = {
+        {.name = "softmax-temperature",
+         .meaning = "how evenly it draws, with as many draws at each",
+         .least = 1e-3,
+         .most = 100,
+         .usual = "0.1,0.5",
+         .several = true},
+        {.name = "draw-iterations",
+         .meaning = "how often a draw is decided anew, each time a plan",
+         .least = 1,
+         .most = 100,
+         .usual = "3",
+         .whole = true},
+        {.name = "looks",
+         .meaning = "how often the policy looks at the plan that a search has come to, to say which moves "
+                    "of blocks it tries next",
+         .least = 0,
+         .most = 10'000,
+         .usual = "160",
+         .whole = true},
+        {.name = "moves-temperature",
+         .meaning = "how evenly the moves tried are drawn; 0: the likeliest first",
+         .least = 0,
+         .most = 100,
+         .usual = "0.15"}};
     registry.Add({std::move(traits),
                   [policy, mover, threads](const PlannerTraits& own, const PlannerSettings& settings) {
                     GoPlannerOptions options;

@@ -17,7 +17,7 @@ namespace millrace {
 struct GoPlannerOptions {
   int iterations = 3;
   std::vector<double> softmax_temperatures = {0.1, 0.5};  // each has an equal share of the draws
-  int looks = 40;                                         // at a placement that moves of blocks improve
+  int looks = 160;                                        // as in GuidedSearchOptions
   double moves_temperature = 0.15;                        // of moves that are tried
   int threads = 1;
 };
@@ -30,11 +30,9 @@ void DrawGoPlans(const GoDecoder& decoder, const GoPolicy& policy, const GoPlann
                  const GoDrawOptions& tasks, const Budget& budget, Random& random,
                  const std::function<void(const Decisions&, DecodedPlan)>& offer);
 
-// Offers the plans of DrawGoPlans, with every task decided that is open; then, with the policy `moves`, what moves of
-// blocks (go/moves.h) make of the placement by hand and of the best draw, `looks` times each. Large graphs get fewer
-// looks. Of three plans or more two are made by moves; where moves end behind the placement by hand in the best of its
-// orders, that is one of the two. Of a time limit draws take half; moves go on from the fastest
-// plan until it ends. Null: no moves. Problems need their proxy.
+// Offers the plans of DrawGoPlans, with every task decided that is open; then, with the policy `moves`, the one that
+// SearchGuided (go/guided_search.h) makes of the best of them. One of two plans or more is the search's. Of a time
+// limit draws take a tenth and the search all that is left. Null: no search. Problems need their proxy.
 std::unique_ptr<Planner> MakeGoPlanner(PlannerTraits traits, std::shared_ptr<const GoPolicy> policy,
                                        std::shared_ptr<const GoPolicy> moves, const GoPlannerOptions& options);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "millrace/go/moves.h"
 #include "millrace/go/network.h"
 #include "millrace/network/model_file.h"
+#include "millrace/search/placement_search.h"
 #include "millrace/train/go/move_learner.h"
 #include "tests/reference/shaken_weights.h"
 #include "tests/reference/temporary_folder.h"
@@ -146,12 +148,15 @@ TEST(MoveLearner, FindsThatTheWeightsThatShipKnowBetterThanTheirUntrainedStartWh
     if (MakeGoWorkload(drawn.workload).num_ops() > 1500) continue;
     const MoveProblem problem(std::move(drawn), fewest);
     if (!std::isfinite(problem.start_seconds())) continue;
-    const double temperature = 0.002 * problem.start_seconds();
-    const JudgedDecisions annealed = TryMoves(
-        problem.problem(), problem.levels(), 0, {}, {.tries = 400, .proposed = 0, .temperature = temperature},
-        {problem.start(), problem.start_seconds()}, [&](const Decisions& tried) { return problem.Seconds(tried); },
-        [] { return false; }, random);
-    const MoveExample example = ExampleAt(problem, annealed.decisions, random);
+    PlacementSearchOptions annealing;
+    annealing.evaluations = 400;
+    annealing.own_starts = false;
+    annealing.starts = {{problem.decoder().Decode(problem.start()).assignment.placement, {}}};
+    annealing.first_temperature_share = annealing.last_temperature_share = 0.002;
+    const std::optional<FoundPlacement> annealed = SearchPlacement(problem.costed(), annealing, random);
+    Decisions late = problem.start();
+    late.device = DevicesByColocation(problem.problem(), problem.costed(), annealed->assignment.placement);
+    const MoveExample example = ExampleAt(problem, late, random);
     of_shipped += shipped.Update({example}, 0.004, 1e-12).ranking;
     of_untrained += untrained.Update({example}, 0.004, 1e-12).ranking;
   }

@@ -66,12 +66,11 @@ std::optional<GoPlan> BestPlan(const GoPlanned& planned, const GoRow& row, std::
   return fastest;
 }
 
-std::optional<GoPlan> Search(std::shared_ptr<const CostedGraph> costed, std::vector<PlacementStart> starts,
-                             std::optional<double> seconds, std::uint64_t seed) {
+std::optional<GoPlan> Search(std::shared_ptr<const CostedGraph> costed, std::optional<double> seconds,
+                             std::uint64_t seed) {
   PlacementSearchOptions options;
   options.evaluations = std::numeric_limits<std::int64_t>::max();
   options.seconds = seconds;
-  options.starts = std::move(starts);
   Random random(seed);
   std::optional<FoundPlacement> found = SearchPlacement(*costed, options, random);
   if (!found) return std::nullopt;
@@ -107,19 +106,7 @@ GoMethod ContendedSearch(std::string name, double seconds) {
   method.seeded = true;
   method.seconds = seconds;
   method.plan = [](const GoRow& row, std::uint64_t seed, std::optional<double> limit) {
-    return Search(OwnedByRow(row.fused), {}, limit, seed);
-  };
-  return method;
-}
-
-GoMethod ContendedSearchFrom(std::string name, const GoPlanned& start, double seconds) {
-  GoMethod method = ContendedSearch(std::move(name), seconds);
-  method.plan = [start](const GoRow& row, std::uint64_t seed, std::optional<double> limit) -> std::optional<GoPlan> {
-    const Deadline deadline(limit);
-    std::optional<GoPlan> plan = BestPlan(start, row, seed, start.budget.seconds);
-    if (!plan) return std::nullopt;
-    PlacementStart from{std::move(plan->assignment.placement), PrioritiesInOrder(plan->assignment.sequence)};
-    return Search(std::move(plan->costed), {std::move(from)}, deadline.Left(), seed);
+    return Search(OwnedByRow(row.fused), limit, seed);
   };
   return method;
 }

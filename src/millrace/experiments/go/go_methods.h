@@ -61,11 +61,9 @@ GoMethod MakeGoMethod(const GoPlanned& planned);
 // The planner of this name in the registry.
 GoPlannerFor PlannerNamed(const PlannerRegistry& planners, const std::string& name);
 
-// A contended search, which asks the target about every placement it tries (search/placement_search.h). From its own
-// starts, and with greedy fusion; or `start` names a planner whose plan is one of them, in the groups of that plan. So
-// many seconds for both.
+// A contended search, which asks the target about every placement it tries (search/placement_search.h), from its own
+// starts and with greedy fusion.
 GoMethod ContendedSearch(std::string name, double seconds);
-GoMethod ContendedSearchFrom(std::string name, const GoPlanned& start, double seconds);
 
 // A contended search from its own starts, for as long as the named method took.
 GoMethod ContendedSearchAsLongAs(const std::string& method);

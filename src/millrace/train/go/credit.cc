@@ -12,6 +12,7 @@
 #include "millrace/graph/index.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/planning/parallel.h"
+#include "millrace/search/placement_moves.h"
 
 namespace millrace {
 
@@ -23,7 +24,8 @@ MoveProblem::MoveProblem(GoCase of, std::span<const int> fewest_blocks)
       costed_(std::make_unique<const CostedGraph>(MakeCostedGraph(*model_, GreedyFusion(*graph_)))),
       decoder_(std::make_unique<const GoDecoder>(*problem_, *costed_)),
       features_(MakeGoFeatures(*problem_)),
-      levels_(MakeGoBlocks(*problem_, *costed_, fewest_blocks)) {
+      levels_(MakeGoBlocks(*problem_, *costed_, fewest_blocks)),
+      clusters_(MovedClusters(*costed_)) {
   start_.device = DevicesByColocation(*problem_, *costed_, PlaceByLayers(*costed_));
   start_seconds_ = Seconds(start_);
   Decisions by_urgency = start_;

@@ -10,6 +10,7 @@
 #include "millrace/go/decoder.h"
 #include "millrace/go/features.h"
 #include "millrace/go/problem.h"
+#include "millrace/heuristics/cluster_levels.h"
 #include "millrace/random/random.h"
 #include "millrace/workloads/go_corpus.h"
 
@@ -30,7 +31,9 @@ class MoveProblem {
   const GoProblem& problem() const { return *problem_; }
   const GoDecoder& decoder() const { return *decoder_; }
   const GoFeatures& features() const { return features_; }
+  const CostedGraph& costed() const { return *costed_; }  // of the groups
   const std::vector<GoBlocks>& levels() const { return levels_; }
+  const std::vector<ClusterLevel>& clusters() const { return clusters_; }  // that move by chance
 
   // Where plans begin: the placement by hand (PlaceByLayers), in the better of two orders, and how long it takes.
   const Decisions& start() const { return start_; }
@@ -48,6 +51,7 @@ class MoveProblem {
   std::unique_ptr<const GoDecoder> decoder_;
   GoFeatures features_;
   std::vector<GoBlocks> levels_;
+  std::vector<ClusterLevel> clusters_;
   Decisions start_;
   double start_seconds_ = 0;
 };

@@ -16,6 +16,7 @@
 #include "millrace/graph/index.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/parallel.h"
+#include "millrace/search/placement_search.h"
 #include "millrace/train/go/move_learner.h"
 
 namespace millrace {
@@ -25,6 +26,10 @@ namespace {
 enum MoveStream : std::uint64_t { kMoveWeights, kMoveUpdates, kMoveValidation };
 
 constexpr double kDisturbed = 0.3;  // share of walks that do not begin by hand
+
+// Of the annealing of walks, as shares of the plan's time.
+constexpr double kFirstTemperature = 0.006;
+constexpr double kLastTemperature = 0.0003;
 
 // A placement that is being annealed.
 struct Walk {
@@ -177,20 +182,39 @@ class MoveTraining final : public TrainingLoop {
     const std::vector<GoMove> moves =
         MovesOf(problem.problem(), blocks, BlockLogits(problem.problem(), blocks, pass.Score(Task::kPlacement, {})),
                 walk.decisions.device, settings_.softmax_temperature, random);
-    const GoMoveOptions annealing;
-    const double share =
-        TemperatureShare(annealing, static_cast<double>(walk.looks) / static_cast<double>(settings_.most_looks));
-    const auto judge = [&](const Decisions& decisions) {
-      ++look.evaluations;
-      return problem.Seconds(decisions);
-    };
-    walk.decisions =
-        TryMoves(problem.problem(), problem.levels(), level, moves,
-                 {.tries = settings_.tries, .proposed = settings_.proposed, .temperature = share * seconds},
-                 {walk.decisions, seconds}, judge, annealing.stop, random)
-            .decisions;
+    Anneal(walk, moves, blocks, seconds, look.evaluations, random);
     walk.looks = (walk.looks + 1) % settings_.most_looks;
     return look;
+  }
+
+  // Tries moves, those proposed and others by chance, as SearchPlacement does.
+  void Anneal(Walk& walk, const std::vector<GoMove>& moves, const GoBlocks& blocks, double seconds,
+              std::int64_t& evaluations, Random& random) const {
+    const MoveProblem& problem = *problems_[walk.problem];
+    const CostedGraph& costed = problem.costed();
+    const std::vector<std::vector<std::int32_t>> groups = GroupsByBlock(problem.problem(), costed, blocks);
+    const double done = static_cast<double>(walk.looks) / static_cast<double>(settings_.most_looks);
+    const double temperature = seconds * kFirstTemperature * std::pow(kLastTemperature / kFirstTemperature, done);
+    MovingPlacement moving(costed, problem.clusters(), problem.decoder().Decode(walk.decisions).assignment.placement);
+    Decisions tried = walk.decisions;
+    std::size_t next = 0;
+    for (int i = 0; i < settings_.tries; ++i) {
+      StopIfInterrupted();
+      const bool proposed = next < moves.size() && random.Uniform() < settings_.proposed;
+      const bool changed =
+          proposed ? moving.Move({groups[Index(moves[next].block)], moves[next].device}) : moving.MoveByChance(random);
+      if (proposed) ++next;
+      if (!changed) continue;
+      tried.device = DevicesByColocation(problem.problem(), costed, moving.placement());
+      const double then = problem.Seconds(tried);
+      ++evaluations;
+      if (then <= seconds || random.Uniform() < std::exp((seconds - then) / temperature)) {
+        seconds = then;
+        walk.decisions.device = tried.device;
+      } else {
+        moving.Undo();
+      }
+    }
   }
 
   void Update() override {
@@ -260,17 +284,16 @@ class MoveTraining final : public TrainingLoop {
     std::vector<double> logarithms(validation_.size(), 0.0);
     RunInParallel(static_cast<int>(validation_.size()), options_.threads, [&](int i) {
       const MoveProblem& problem = *validation_[Index(i)];
-      GoMoveOptions options;
-      options.looks = settings_.validation_looks;
-      options.tries = settings_.tries;
-      options.proposed = settings_.proposed;
-      options.softmax_temperature = settings_.softmax_temperature;
-      options.fewest_blocks = FewestBlocks(settings_);
+      const PreparedGoPolicy prepared = policy.Prepare(problem.problem());
+      GoMoveProposer proposer(
+          problem.problem(), problem.costed(), prepared,
+          {.fewest_blocks = FewestBlocks(settings_), .softmax_temperature = settings_.softmax_temperature});
+      PlacementSearchOptions search = SearchWithGo(proposer, settings_.validation_looks);
+      search.own_starts = false;
+      search.starts = {{problem.decoder().Decode(problem.start()).assignment.placement, {}}};
       Random random = random_.Fork(kMoveValidation);
-      ImproveByMoves(problem.decoder(), policy.Prepare(problem.problem()), problem.start(), options, random,
-                     [&](const Decisions&, const DecodedPlan& plan) {
-                       if (plan.fits) logarithms[Index(i)] = std::log(problem.start_seconds() / plan.makespan);
-                     });
+      const std::optional<FoundPlacement> found = SearchPlacement(problem.costed(), search, random);
+      if (found) logarithms[Index(i)] = std::log(problem.start_seconds() / found->makespan);
     });
     double sum = 0;
     for (const double logarithm : logarithms) sum += logarithm / static_cast<double>(logarithms.size());

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/go/guided_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "millrace/cost/steering.h"
+#include "millrace/fusion/greedy_fusion.h"
+#include "millrace/fusion/merged_fusion.h"
+#include "millrace/go/moves.h"
+#include "millrace/go/sampler.h"
+#include "millrace/heuristics/placed_list.h"
+#include "millrace/heuristics/placement_orders.h"
+#include "millrace/heuristics/placements.h"
+#include "millrace/planning/deadline.h"
+#include "millrace/search/fuse_for_plan.h"
+#include "millrace/search/placement_search.h"
+#include "millrace/simulate/memory_check.h"
+#include "millrace/simulate/timeline.h"
+
+namespace millrace {
+namespace {
+
+// Shares of a time limit: until then it joins ops for starts, searches, and joins them anew.
+constexpr double kStartsUntil = 0.15;
+constexpr double kFirstLegUntil = 0.5;
+constexpr double kFusedUntil = 0.65;
+
+constexpr int kLooksPerFusing = 4;      // tries of groups are about so much dearer than those of moves
+constexpr double kSecondLegHeat = 0.5;  // of the first leg's temperatures
+
+class GuidedSearch {
+ public:
+  GuidedSearch(const GoDecoder& decoder, const GoPolicy& policy, const GuidedSearchOptions& options, Random& random)
+      : decoder_(decoder),
+        policy_(policy.Prepare(decoder.problem(), LoopOf(options.threads))),
+        options_(options),
+        random_(random),
+        clock_(options.seconds) {
+    constexpr std::int64_t kOps = 200'000, kFewest = 2;
+    const std::int64_t most = std::max(kFewest, kOps / decoder.problem().num_rows());
+    looks_ = static_cast<int>(std::min<std::int64_t>(options.looks, most));
+  }
+
+  FusedPlan Run(const std::optional<DecodedPlan>& drawn) {
+    const FusedPlan start = FastestStart(drawn);
+    if (!decoder_.chooses_groups()) return Leg(start, {.until = 1, .looks = looks_});
+    FusedPlan best = Leg(start, {.until = kFirstLegUntil, .looks = looks_ - looks_ / 2});
+    if (!std::isfinite(best.makespan)) return best;
+    FusedPlan fused = FusedFor(best, kFusedUntil);
+    if (fused.makespan < best.makespan) best = std::move(fused);
+    return Leg(best, {.until = 1, .looks = looks_ / 2, .heat = kSecondLegHeat, .known = true});
+  }
+
+ private:
+  FusedPlan FastestStart(const std::optional<DecodedPlan>& drawn) {
+    const CostModel& model = decoder_.problem().model();
+    FusedPlan best = ByHand(decoder_.Decode({}).costed);
+    const auto meet = [&best](FusedPlan other) {
+      if (other.makespan < best.makespan) best = std::move(other);
+    };
+    if (decoder_.chooses_groups()) {
+      meet(ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, MergedFusion(model)))));
+      const FusedPlan apart = ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, UnfusedGroups(model))));
+      meet(FusedFor(apart, kStartsUntil));
+    }
+    if (drawn && drawn->fits) meet({drawn->costed, drawn->assignment, drawn->makespan});
+    return best;
+  }
+
+  // Infinity for a makespan where it does not fit in memory.
+  static FusedPlan ByHand(std::shared_ptr<const CostedGraph> costed) {
+    constexpr std::int64_t kMostVisits = 500'000;
+    FusedPlan plan;
+    plan.assignment = SchedulePlaced(*costed, PlaceByLayers(*costed), {}).assignment;
+    plan.makespan = Judge(*costed, plan.assignment);
+    if (costed->Visits() <= kMostVisits) {
+      PlannedAssignment ordered = BestOfOrders(*costed, plan.assignment.placement);
+      if (ordered.makespan < plan.makespan && FitsInMemory(*costed, ordered.assignment)) {
+        plan.assignment = std::move(ordered.assignment);
+        plan.makespan = ordered.makespan;
+      }
+    }
+    plan.costed = std::move(costed);
+    return plan;
+  }
+
+  static double Judge(const CostedGraph& costed, const Assignment& assignment) {
+    if (!FitsInMemory(costed, assignment)) return std::numeric_limits<double>::infinity();
+    return Simulator(costed).Makespan(assignment);
+  }
+
+  FusedPlan FusedFor(const FusedPlan& plan, double until) const {
+    int tries = 0;
+    return FuseForPlan(decoder_.fusion(), SpreadOverOps(*plan.costed, plan.assignment),
+                       [&] { return ++tries > looks_ / kLooksPerFusing || clock_.Gone() >= until; });
+  }
+
+  struct LegOptions {
+    double until = 1;  // share of the time
+    int looks = 0;
+    double heat = 1;
+    bool known = false;  // it begins at a plan that a search has found
+  };
+
+  // `from` where it finds nothing that fits in memory.
+  FusedPlan Leg(const FusedPlan& from, const LegOptions& leg) {
+    if (leg.known && (leg.looks == 0 || clock_.Gone() >= leg.until)) return from;
+    GoMoveProposer proposer(decoder_.problem(), *from.costed, policy_,
+                            {.softmax_temperature = options_.moves_temperature, .threads = options_.threads});
+    PlacementSearchOptions search = SearchWithGo(proposer, leg.looks);
+    search.judge = PlacementJudge::kProxy;
+    search.first_temperature_share *= leg.heat;
+    search.last_temperature_share *= leg.heat;
+    search.own_starts = !leg.known;
+    search.starts = {
+        {from.assignment.placement, PrioritiesInOrder(from.assignment.sequence), from.assignment.sequence}};
+    if (options_.seconds) {
+      search.evaluations = std::numeric_limits<std::int64_t>::max();
+      search.seconds = std::max(0.0, leg.until - clock_.Gone()) * *options_.seconds;
+    }
+    std::optional<FoundPlacement> found = SearchPlacement(*from.costed, search, random_);
+    if (!found) return from;
+    return {from.costed, std::move(found->assignment), found->makespan};
+  }
+
+  const GoDecoder& decoder_;
+  const PreparedGoPolicy policy_;
+  const GuidedSearchOptions& options_;
+  Random& random_;
+  Deadline clock_;
+  int looks_ = 0;
+};
+
+}  // namespace
+
+DecodedPlan SearchGuided(const GoDecoder& decoder, const GoPolicy& policy, const GuidedSearchOptions& options,
+                         const std::optional<DecodedPlan>& drawn, Random& random) {
+  FusedPlan found = GuidedSearch(decoder, policy, options, random).Run(drawn);
+  DecodedPlan plan;
+  plan.costed = std::move(found.costed);
+  plan.assignment = std::move(found.assignment);
+  plan.makespan = found.makespan;
+  plan.fits = std::isfinite(found.makespan);
+  return plan;
+}
+
+}  // namespace millrace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "millrace/go/decoder.h"
+#include "millrace/go/policy.h"
+#include "millrace/random/random.h"
+
+// A search for placements by the proxy (search/placement_search.h) that asks GO's policy which moves to try
+// (go/moves.h). Seconds.
+namespace millrace {
+
+struct GuidedSearchOptions {
+  int looks = 160;  // at the plans that it comes to, where there is no time limit; fewer of large graphs
+  double moves_temperature = 0.15;  // of moves that are tried
+  int threads = 1;                  // of the policy
+  std::optional<double> seconds = std::nullopt;
+};
+
+// Searches on from `drawn`, the best draw of a policy, if there is one, or from the placement by hand where that is
+// faster in the best of its orders. Where the decoder chooses the groups these are those of the draw, or greedy ones,
+// or merged ones (fusion/merged_fusion.h), or such as suit the placement of single ops by hand
+// (search/fuse_for_plan.h), whichever begins fastest; half way ops are joined anew for the plan that it has come to.
+// Never slower by the proxy than where it begins. Where no placement fits in memory it is that by hand, with infinity
+// for its time. Throws Interrupted.
+DecodedPlan SearchGuided(const GoDecoder& decoder, const GoPolicy& policy, const GuidedSearchOptions& options,
+                         const std::optional<DecodedPlan>& drawn, Random& random);
+
+}  // namespace millrace
