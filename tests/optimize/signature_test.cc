@@ -74,17 +74,17 @@ const Signatures kExpected = {
     {"gflownet-untrained+search", 0xe06c6c62840ac321},
     {"gflownet-untrained+beam", 0xa012a2cedc311766},
     {"gflownet-untrained+resampling", 0xfebcd695162025a3},
-    {"go", 0x4c700f90f1ffa74f},
+    {"go", 0x8bc0de5790ac1d17},
     {"go for given groups", 0xc89c9faaccb82c03},
-    {"go-untrained", 0xedc2f71af0c2d2c8},
+    {"go-untrained", 0x93fb46f5c21a19af},
     {"go-untrained for given groups", 0xa4d28009ac0f8a23},
     {"go without placement", 0x8af9893dc542cb50},
     {"go without priority", 0x2d393c6a340f8dcf},
     {"go without fusion", 0xf72723024e0905e7},
-    {"pool", 0xbdf32e0c65b4cb93},
+    {"pool", 0x6eb659375d93d049},
     {"optimize: shared links", 0x664ce65af51959e6},
-    {"optimize: gang", 0xc4007a3200e0de47},
-    {"optimize: colocations, layers, fusion", 0x0a5bfaf846f6b5a7},
+    {"optimize: gang", 0x9bc3116c7bb89f84},
+    {"optimize: colocations, layers, fusion", 0x04a36396059d6365},
 };
 
 struct Problem {

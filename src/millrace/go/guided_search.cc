@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "millrace/cost/steering.h"
-#include "millrace/fusion/greedy_fusion.h"
 #include "millrace/fusion/merged_fusion.h"
 #include "millrace/go/moves.h"
 #include "millrace/go/sampler.h"
@@ -26,11 +25,14 @@
 namespace millrace {
 namespace {
 
-// Shares of a time limit: until then it joins ops for starts, searches, and joins them anew.
-constexpr double kStartsUntil = 0.15;
-constexpr double kFirstLegUntil = 0.5;
-constexpr double kFusedUntil = 0.65;
+// Shares of a time limit: until then it joins ops for starts, probes these, searches, and joins ops anew.
+constexpr double kStartsUntil = 0.1;
+constexpr double kProbedUntil = 0.4;
+constexpr double kFirstLegUntil = 0.6;
+constexpr double kFusedUntil = 0.7;
 
+constexpr int kLooksToProbe = 4;        // of graphs where it looks less often the fastest start is taken
+constexpr int kLooksPerProbe = 8;       // a probe has one for so many of all
 constexpr int kLooksPerFusing = 4;      // tries of groups are about so much dearer than those of moves
 constexpr double kSecondLegHeat = 0.5;  // of the first leg's temperatures
 
@@ -48,9 +50,10 @@ class GuidedSearch {
   }
 
   FusedPlan Run(const std::optional<DecodedPlan>& drawn) {
-    const FusedPlan start = FastestStart(drawn);
-    if (!decoder_.chooses_groups()) return Leg(start, {.until = 1, .looks = looks_});
-    FusedPlan best = Leg(start, {.until = kFirstLegUntil, .looks = looks_ - looks_ / 2});
+    std::vector<FusedPlan> starts = Starts(drawn);
+    if (!decoder_.chooses_groups()) return Leg(starts.front(), {.until = 1, .looks = looks_});
+    const FusedPlan start = Probed(std::move(starts));
+    FusedPlan best = Leg(start, {.until = kFirstLegUntil, .looks = FirstLooks(), .known = looks_ >= kLooksToProbe});
     if (!std::isfinite(best.makespan)) return best;
     FusedPlan fused = FusedFor(best, kFusedUntil);
     if (fused.makespan < best.makespan) best = std::move(fused);
@@ -58,18 +61,35 @@ class GuidedSearch {
   }
 
  private:
-  FusedPlan FastestStart(const std::optional<DecodedPlan>& drawn) {
+  // Of the leg after the probes, or in their place.
+  int FirstLooks() const { return looks_ < kLooksToProbe ? looks_ - looks_ / 2 : looks_ / 4; }
+
+  // One for each way of choosing the groups, the fastest first; of given groups the fastest alone.
+  std::vector<FusedPlan> Starts(const std::optional<DecodedPlan>& drawn) {
     const CostModel& model = decoder_.problem().model();
-    FusedPlan best = ByHand(decoder_.Decode({}).costed);
-    const auto meet = [&best](FusedPlan other) {
-      if (other.makespan < best.makespan) best = std::move(other);
-    };
+    std::vector<FusedPlan> starts = {ByHand(decoder_.Decode({}).costed)};
     if (decoder_.chooses_groups()) {
-      meet(ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, MergedFusion(model)))));
+      starts.push_back(ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, MergedFusion(model)))));
       const FusedPlan apart = ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, UnfusedGroups(model))));
-      meet(FusedFor(apart, kStartsUntil));
+      starts.push_back(FusedFor(apart, kStartsUntil));
     }
-    if (drawn && drawn->fits) meet({drawn->costed, drawn->assignment, drawn->makespan});
+    if (drawn && drawn->fits) starts.push_back({drawn->costed, drawn->assignment, drawn->makespan});
+    std::stable_sort(starts.begin(), starts.end(),
+                     [](const FusedPlan& a, const FusedPlan& b) { return a.makespan < b.makespan; });
+    return starts;
+  }
+
+  // The one that a short search leads furthest: what begins fastest seldom ends so.
+  FusedPlan Probed(std::vector<FusedPlan> starts) {
+    if (looks_ < kLooksToProbe) return std::move(starts.front());
+    const double begin = clock_.Gone();
+    const auto count = static_cast<double>(starts.size());
+    FusedPlan best = starts.front();
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const double until = begin + (kProbedUntil - begin) * static_cast<double>(i + 1) / count;
+      FusedPlan probed = Leg(starts[i], {.until = until, .looks = std::max(1, looks_ / kLooksPerProbe)});
+      if (probed.makespan < best.makespan) best = std::move(probed);
+    }
     return best;
   }
 
