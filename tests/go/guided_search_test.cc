@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "millrace/go/planner.h"
-#include "millrace/heuristics/placements.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
@@ -87,7 +86,7 @@ TEST(GuidedSearch, IsFasterForMoreLooks) {
   EXPECT_LT(many, few);
 }
 
-TEST(GuidedSearch, KeepsToATimeLimit) {
+TEST(GuidedSearch, MakesAValidPlanHoweverLittleTimeThereIs) {
   const std::shared_ptr<const GoPolicy> policy = UntrainedMoves();
   Random random(6);
   const std::unique_ptr<GoCase> of = OddCase(random, 40);

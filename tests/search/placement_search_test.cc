@@ -29,6 +29,18 @@ PlacementSearchOptions Tries(std::int64_t evaluations) {
   return options;
 }
 
+// Of ops that may run anywhere, each by itself.
+ComputationGraph PlainGraph(Random& random, int most_ops) {
+  testing::RandomProblemOptions options;
+  options.most_ops = most_ops;
+  options.kinds = options.gangs = options.colocate = false;
+  return testing::RandomGraph(random, options);
+}
+
+CostedGraph OpsApart(const ComputationGraph& graph, const Machine& machine) {
+  return MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+}
+
 TEST(PlacementSearch, FindsValidPlansThatFitAndTakeWhatItSays) {
   Random random(1);
   int found = 0;
@@ -39,7 +51,7 @@ TEST(PlacementSearch, FindsValidPlansThatFitAndTakeWhatItSays) {
     const Machine machine = testing::RandomMachine(random, options);
     CostedGraph costed;
     try {
-      costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+      costed = OpsApart(graph, machine);
     } catch (const std::exception&) {
       continue;  // what must share a device can run nowhere
     }
@@ -60,12 +72,9 @@ TEST(PlacementSearch, IsNoWorseThanItsStartsAndBetterForMoreTries) {
   Random random(2);
   double few = 0, many = 0;
   for (int i = 0; i < 20; ++i) {
-    testing::RandomProblemOptions options;
-    options.most_ops = 40;
-    options.kinds = options.gangs = options.colocate = false;
-    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const ComputationGraph graph = PlainGraph(random, 40);
     const Machine machine = *MachinePreset("homogeneous:3,latency=0.1,bandwidth=10");
-    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    const CostedGraph costed = OpsApart(graph, machine);
     const double expert =
         ContendedTimeline(costed, SchedulePlaced(costed, PlaceByLayers(costed), {}).assignment).makespan;
     Random one(3), other(3);
@@ -83,12 +92,9 @@ TEST(PlacementSearch, FindsTheBestPlacementOfATinyGraph) {
   Random random(4);
   int best_found = 0, problems = 0;
   for (int i = 0; i < 30; ++i) {
-    testing::RandomProblemOptions options;
-    options.most_ops = 6;
-    options.kinds = options.gangs = options.colocate = false;
-    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const ComputationGraph graph = PlainGraph(random, 6);
     const Machine machine = *MachinePreset("homogeneous:2,latency=0.1,bandwidth=10");
-    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    const CostedGraph costed = OpsApart(graph, machine);
     double least = std::numeric_limits<double>::infinity();
     for (int bits = 0; bits < 1 << costed.num_groups; ++bits) {
       std::vector<int> placement;
@@ -106,12 +112,9 @@ TEST(PlacementSearch, KeepsTheOrderOfAStartThatIsBetterThanItsOwn) {
   Random random(9);
   int kept = 0;
   for (int i = 0; i < 40; ++i) {
-    testing::RandomProblemOptions options;
-    options.most_ops = 30;
-    options.kinds = options.gangs = options.colocate = false;
-    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const ComputationGraph graph = PlainGraph(random, 30);
     const Machine machine = *MachinePreset("homogeneous:3,latency=0.1,bandwidth=10");
-    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    const CostedGraph costed = OpsApart(graph, machine);
     const auto seconds = [&costed](const PlacementStart& start) {
       return ContendedTimeline(costed, SchedulePlaced(costed, start.placement, start.priorities).assignment).makespan;
     };
@@ -180,12 +183,9 @@ TEST(PlacementSearch, TriesWhatIsProposedAndFindsWithItWhatChanceDoesNot) {
   Random random(10);
   double knowing_all = 0, knowing_nothing = 0;
   for (int i = 0; i < 20; ++i) {
-    testing::RandomProblemOptions options;
-    options.most_ops = 40;
-    options.kinds = options.gangs = options.colocate = false;
-    const ComputationGraph graph = testing::RandomGraph(random, options);
+    const ComputationGraph graph = PlainGraph(random, 40);
     const Machine machine = *MachinePreset("homogeneous:3,latency=0.1,bandwidth=10");
-    const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+    const CostedGraph costed = OpsApart(graph, machine);
     if (costed.num_groups == 0) continue;
     Random own(3), other(3);
     Knowing knowing(graph, machine, costed, SearchPlacement(costed, Tries(3000), random)->assignment.placement);
@@ -240,7 +240,7 @@ TEST(PlacementSearch, FindsNothingWhereNoStartFits) {
   const ComputationGraph graph(std::move(data));
   Machine machine = *MachinePreset("homogeneous:2");
   for (Device& device : machine.devices) device.memory_bytes = 5;
-  const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));
+  const CostedGraph costed = OpsApart(graph, machine);
   Random random(8);
   EXPECT_FALSE(SearchPlacement(costed, Tries(50), random));
 }

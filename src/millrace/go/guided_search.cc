@@ -20,7 +20,6 @@
 #include "millrace/search/fuse_for_plan.h"
 #include "millrace/search/placement_search.h"
 #include "millrace/simulate/memory_check.h"
-#include "millrace/simulate/timeline.h"
 
 namespace millrace {
 namespace {
@@ -33,7 +32,7 @@ constexpr double kFusedUntil = 0.7;
 
 constexpr int kLooksToProbe = 4;        // of graphs where it looks less often the fastest start is taken
 constexpr int kLooksPerProbe = 8;       // a probe has one for so many of all
-constexpr int kLooksPerFusing = 4;      // tries of groups are about so much dearer than those of moves
+constexpr int kLooksPerFusing = 4;      // groups for a plan are tried once for so many of all
 constexpr double kSecondLegHeat = 0.5;  // of the first leg's temperatures
 
 class GuidedSearch {
@@ -64,7 +63,7 @@ class GuidedSearch {
   // Of the leg after the probes, or in their place.
   int FirstLooks() const { return looks_ < kLooksToProbe ? looks_ - looks_ / 2 : looks_ / 4; }
 
-  // One for each way of choosing the groups, the fastest first; of given groups the fastest alone.
+  // One for each way of choosing the groups, or of placing given ones; the fastest first.
   std::vector<FusedPlan> Starts(const std::optional<DecodedPlan>& drawn) {
     const CostModel& model = decoder_.problem().model();
     std::vector<FusedPlan> starts = {ByHand(decoder_.Decode({}).costed)};
@@ -98,7 +97,7 @@ class GuidedSearch {
     constexpr std::int64_t kMostVisits = 500'000;
     FusedPlan plan;
     plan.assignment = SchedulePlaced(*costed, PlaceByLayers(*costed), {}).assignment;
-    plan.makespan = Judge(*costed, plan.assignment);
+    plan.makespan = SecondsIfItFits(*costed, plan.assignment);
     if (costed->Visits() <= kMostVisits) {
       PlannedAssignment ordered = BestOfOrders(*costed, plan.assignment.placement);
       if (ordered.makespan < plan.makespan && FitsInMemory(*costed, ordered.assignment)) {
@@ -108,11 +107,6 @@ class GuidedSearch {
     }
     plan.costed = std::move(costed);
     return plan;
-  }
-
-  static double Judge(const CostedGraph& costed, const Assignment& assignment) {
-    if (!FitsInMemory(costed, assignment)) return std::numeric_limits<double>::infinity();
-    return Simulator(costed).Makespan(assignment);
   }
 
   FusedPlan FusedFor(const FusedPlan& plan, double until) const {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -19,8 +18,6 @@
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/search/fuse_for_plan.h"
-#include "millrace/simulate/memory_check.h"
-#include "millrace/simulate/timeline.h"
 
 namespace millrace {
 namespace {
@@ -120,7 +117,7 @@ class FusionSearch {
         }));
       }
       if (std::optional<Assignment> plan = FastestOf(*heuristic, *merged_, deadline)) {
-        const double makespan = MakespanOf(*merged_, *plan);
+        const double makespan = SecondsIfItFits(*merged_, *plan);
         starts_.push_back({merged_, *std::move(plan), makespan});
       }
     }
@@ -161,7 +158,7 @@ class FusionSearch {
     for (FusedPlan& plan : plans) {
       if (budget.seconds) budget.seconds = deadline.Left() / static_cast<double>(left--);
       plan.assignment = Annealed(PlanningProblem(model_, *plan.costed).WithStart(plan.assignment), budget);
-      plan.makespan = MakespanOf(*plan.costed, plan.assignment);
+      plan.makespan = SecondsIfItFits(*plan.costed, plan.assignment);
     }
   }
 
@@ -172,11 +169,6 @@ class FusionSearch {
     MakeAnnealing(options_)->Propose(problem, budget, stream,
                                      [&best](ProposedPlan offered) { best = std::move(offered.assignment); });
     return best;
-  }
-
-  static double MakespanOf(const CostedGraph& costed, const Assignment& assignment) {
-    if (costed.limited_memory && !FitsInMemory(costed, assignment)) return std::numeric_limits<double>::infinity();
-    return Simulator(costed).Makespan(assignment);
   }
 
   Purse purse_;  // the first: its time begins before groups are priced

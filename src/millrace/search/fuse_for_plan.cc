@@ -123,6 +123,11 @@ OpPlan SpreadOverOps(const CostedGraph& costed, const Assignment& assignment) {
   return plan;
 }
 
+double SecondsIfItFits(const CostedGraph& costed, const Assignment& assignment) {
+  if (costed.limited_memory && !FitsInMemory(costed, assignment)) return std::numeric_limits<double>::infinity();
+  return Simulator(costed).Makespan(assignment);
+}
+
 FusedPlan FuseForPlan(const FusionProblem& problem, const OpPlan& plan, const std::function<bool()>& stop) {
   return PlanFuser(problem, plan, stop).Fuse();
 }

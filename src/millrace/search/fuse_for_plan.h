@@ -28,6 +28,9 @@ struct FusedPlan {
   double makespan = 0;  // infinity: it does not fit in memory
 };
 
+// The makespan of such a plan.
+double SecondsIfItFits(const CostedGraph& costed, const Assignment& assignment);
+
 // Ops that run on one device join, in the order of fusion/merged_fusion.h, where that is legal, saves time there, and
 // does not make the plan longer. Groups run in the order of their first ops or of their last ones, whichever is the
 // faster plan. All joins are tried at once, then those of a run of them that makes the plan longer by halves: where

@@ -34,9 +34,9 @@ class PlacementSearch {
         options_(options),
         random_(random),
         course_(std::max<std::int64_t>(1, options.evaluations), options.seconds),
-        contended_(costed),
-        by_proxy_(costed),
         memory_(costed) {
+    if (options.judge == PlacementJudge::kContended) contended_.emplace(costed);
+    if (options.judge == PlacementJudge::kProxy) by_proxy_.emplace(costed);
     ranks_ = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
   }
 
@@ -165,8 +165,8 @@ class PlacementSearch {
 
   double Seconds(const Assignment& assignment) {
     if (!memory_.Fits(assignment)) return kOverfull;
-    return options_.judge == PlacementJudge::kProxy ? by_proxy_.Makespan(assignment)
-                                                    : contended_.Makespan(assignment.placement, assignment.sequence);
+    return by_proxy_ ? by_proxy_->Makespan(assignment)
+                     : contended_->Makespan(assignment.placement, assignment.sequence);
   }
 
   // Leaves the assignment in the order of its execution.
@@ -184,8 +184,8 @@ class PlacementSearch {
   const PlacementSearchOptions& options_;
   Random& random_;
   Course course_;
-  ContendedSimulator contended_;
-  Simulator by_proxy_;
+  std::optional<ContendedSimulator> contended_;  // of these two the one that judges
+  std::optional<Simulator> by_proxy_;
   MemoryCheck memory_;
   std::vector<double> ranks_;
   std::vector<double> priorities_;       // by group

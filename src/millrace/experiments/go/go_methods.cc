@@ -13,7 +13,6 @@
 #include "millrace/heuristics/placements.h"
 #include "millrace/memory/run_in_memory.h"
 #include "millrace/optimize/optimize.h"
-#include "millrace/planning/deadline.h"
 #include "millrace/search/placement_search.h"
 #include "millrace/simulate/contention.h"
 
@@ -66,17 +65,6 @@ std::optional<GoPlan> BestPlan(const GoPlanned& planned, const GoRow& row, std::
   return fastest;
 }
 
-std::optional<GoPlan> Search(std::shared_ptr<const CostedGraph> costed, std::optional<double> seconds,
-                             std::uint64_t seed) {
-  PlacementSearchOptions options;
-  options.evaluations = std::numeric_limits<std::int64_t>::max();
-  options.seconds = seconds;
-  Random random(seed);
-  std::optional<FoundPlacement> found = SearchPlacement(*costed, options, random);
-  if (!found) return std::nullopt;
-  return GoPlan{std::move(costed), std::move(found->assignment)};
-}
-
 }  // namespace
 
 std::shared_ptr<const CostedGraph> OwnedByRow(const CostedGraph& costed) {
@@ -105,8 +93,14 @@ GoMethod ContendedSearch(std::string name, double seconds) {
   method.budget = SecondsWords(seconds);
   method.seeded = true;
   method.seconds = seconds;
-  method.plan = [](const GoRow& row, std::uint64_t seed, std::optional<double> limit) {
-    return Search(OwnedByRow(row.fused), limit, seed);
+  method.plan = [](const GoRow& row, std::uint64_t seed, std::optional<double> limit) -> std::optional<GoPlan> {
+    PlacementSearchOptions options;
+    options.evaluations = std::numeric_limits<std::int64_t>::max();
+    options.seconds = limit;
+    Random random(seed);
+    std::optional<FoundPlacement> found = SearchPlacement(row.fused, options, random);
+    if (!found) return std::nullopt;
+    return GoPlan{OwnedByRow(row.fused), std::move(found->assignment)};
   };
   return method;
 }

@@ -289,6 +289,9 @@ class MoveTraining final : public TrainingLoop {
           problem.problem(), problem.costed(), prepared,
           {.fewest_blocks = FewestBlocks(settings_), .softmax_temperature = settings_.softmax_temperature});
       PlacementSearchOptions search = SearchWithGo(proposer, settings_.validation_looks);
+      search.tries = settings_.tries;
+      search.proposed = settings_.proposed;
+      search.evaluations = std::int64_t{search.tries} * settings_.validation_looks;
       search.own_starts = false;
       search.starts = {{problem.decoder().Decode(problem.start()).assignment.placement, {}}};
       Random random = random_.Fork(kMoveValidation);
