@@ -15,6 +15,8 @@
 #include "millrace/network/model_file.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/parallel.h"
+#include "millrace/search/anneal.h"
+#include "millrace/search/anneal_fusion.h"
 
 namespace millrace {
 namespace {
@@ -24,8 +26,9 @@ constexpr char kShippedMoves[] = "go-moves.safetensors";
 
 using SharedPolicy = std::shared_future<std::shared_ptr<const GoPolicy>>;
 
-// Of a time limit, where a search comes after.
+// Shares of a time limit, where a search comes after: of draws, and until when the policy guides the search.
 constexpr double kDrawsShare = 0.1;
+constexpr double kGuidedUntil = 0.4;
 
 // Of the plans asked for, those that the search makes.
 constexpr std::int64_t kSearchedPlans = 1;
@@ -48,6 +51,22 @@ void DecodeAll(const GoDecoder& decoder, const std::vector<const Decisions*>& de
     plans[static_cast<std::size_t>(i)] = decoder.Decode(*decisions[static_cast<std::size_t>(i)]);
   });
   for (std::size_t i = 0; i < plans.size(); ++i) offer(*decisions[i], std::move(plans[i]));
+}
+
+// Moves of blocks change placements alone; a plan is its order and its groups, too. Groups that nobody has timed stay
+// out where others are timed: what they take is a guess.
+void AnnealOn(const PlanningProblem& problem, const DecodedPlan& plan, const Budget& budget, Random& random,
+              const Offer& offer) {
+  const CostModel& model = problem.proxy();
+  const bool guessed = !model.graph().group_seconds().empty();
+  if (problem.fusion_open() && !guessed && TimeToOpenFusion(*plan.costed, *budget.seconds)) {
+    MakeAnnealingFusion()->Propose(PlanningProblem(model).WithStart(*plan.costed, plan.assignment), budget, random,
+                                   offer);
+    return;
+  }
+  const std::shared_ptr<const CostedGraph> own = problem.fusion_open() ? plan.costed : nullptr;
+  MakeAnnealing()->Propose(PlanningProblem(model, *plan.costed).WithStart(plan.assignment), budget, random,
+                           [&](ProposedPlan found) { offer({std::move(found.assignment), own}); });
 }
 
 class GoPlanner final : public Planner {
@@ -106,8 +125,12 @@ void GoPlanner::Propose(const PlanningProblem& asked, const Budget& budget, Rand
   if (!moves || deadline.Passed()) return;
   GuidedSearchOptions search{
       .looks = options_.looks, .moves_temperature = options_.moves_temperature, .threads = options_.threads};
-  if (budget.seconds) search.seconds = deadline.Left();
-  offer_plan(SearchGuided(*decoder, *moves_, search, best, random));
+  if (budget.seconds) search.seconds = std::max(0.0, kGuidedUntil * *budget.seconds - deadline.Elapsed());
+  const DecodedPlan found = SearchGuided(*decoder, *moves_, search, best, random);
+  offer_plan(found);
+  if (!budget.seconds || !found.fits || deadline.Passed()) return;
+  rest.seconds = deadline.Left();
+  AnnealOn(asked, found, rest, random, offer);
 }
 
 }  // namespace

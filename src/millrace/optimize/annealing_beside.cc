@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "millrace/optimize/search_on.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/planning/problem.h"
 #include "millrace/search/anneal.h"

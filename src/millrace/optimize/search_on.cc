@@ -12,6 +12,7 @@
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/parallel.h"
 #include "millrace/search/anneal.h"
+#include "millrace/search/anneal_fusion.h"
 #include "millrace/search/placement_search.h"
 #include "millrace/simulate/timeline.h"
 
@@ -20,7 +21,6 @@ namespace {
 
 constexpr int kPlacements = 1;  // the thread of the search for placements
 constexpr std::int64_t kMostVisitsToDraw = 100'000;
-constexpr double kMostVisitsASecond = 20'000;  // with fusion open
 
 std::optional<RatedAssignment> Planned(const Planner& planner, const PlanningProblem& problem, double seconds,
                                        Random& random) {
@@ -45,10 +45,6 @@ std::optional<RatedAssignment> Replaced(const CostedGraph& costed, const Assignm
 }
 
 }  // namespace
-
-bool TimeToOpenFusion(const CostedGraph& costed, double seconds) {
-  return static_cast<double>(costed.Visits()) <= kMostVisitsASecond * seconds;
-}
 
 std::optional<PoolEntry> SearchOnFrom(const CostModel& model, Pool& pool, const PoolEntry& start,
                                       const SearchOnOptions& options) {

@@ -24,9 +24,6 @@ struct SearchOnOptions {
       {};  // told the name of what searches on the first thread; may be null
 };
 
-// Is there time for a search of the graph with fusion open, which prices its groups anew some dozen times?
-bool TimeToOpenFusion(const CostedGraph& costed, double seconds);
-
 // One search goes on from the plan on each thread, each for all of the time. Where ops can be fused and there is time
 // for it, fusion is open. Else, under the linear proxy, the first is a search from several starts, which is ahead of
 // annealing where a pool has had little time to find them; the others anneal. On the second thread, under the contended

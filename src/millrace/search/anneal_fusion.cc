@@ -231,6 +231,11 @@ PlannerTraits AnnealingFusionTraits() {
           .pool_share = 2};
 }
 
+bool TimeToOpenFusion(const CostedGraph& costed, double seconds) {
+  constexpr double kMostVisitsASecond = 20'000;
+  return static_cast<double>(costed.Visits()) <= kMostVisitsASecond * seconds;
+}
+
 std::unique_ptr<Planner> MakeAnnealingFusion(const AnnealOptions& options) {
   return std::make_unique<AnnealingFusion>(options);
 }

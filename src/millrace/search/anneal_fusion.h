@@ -23,4 +23,7 @@ namespace millrace {
 PlannerTraits AnnealingFusionTraits();
 std::unique_ptr<Planner> MakeAnnealingFusion(const AnnealOptions& options = {});
 
+// Is there time for it on a graph of such groups, which it prices anew some dozen times?
+bool TimeToOpenFusion(const CostedGraph& costed, double seconds);
+
 }  // namespace millrace
