@@ -11,13 +11,13 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/cost/costed_graph.h"
 #include "millrace/cost/steering.h"
+#include "millrace/go/guided_search.h"
 #include "millrace/heuristics/placement_orders.h"
 #include "millrace/heuristics/placements.h"
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/problem.h"
-#include "millrace/search/anneal.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
 #include "tests/workloads/unrolled_training.h"
@@ -54,28 +54,27 @@ TEST(GoPlanner, IsNeverBehindThePlacementByHandInTheBestOfItsOrders) {
   EXPECT_GT(ahead, problems / 4) << "moves and draws are of no use";
 }
 
-TEST(GoPlanner, AnnealsOnWithTheTimeThatThePolicyLeaves) {
-  const auto on = [](const GoPlannerOptions& options, std::optional<double> seconds, const ComputationGraph& graph,
-                     const Machine& machine) {
-    const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(graph, machine, Proxy::kContended);
+TEST(GoPlanner, AnnealsOnAfterItsPolicyWithAndWithoutATimeLimit) {
+  const ComputationGraph graph = testing::UnrolledTraining();
+  const Machine machine = *MachinePreset("p100x4");
+  const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(graph, machine, Proxy::kContended);
+  const GoProblem problem(*model);
+  const GoDecoder decoder(problem);
+  Random guided(31);
+  const DecodedPlan policy_alone = SearchGuided(decoder, *UntrainedMoves(), {.looks = 2}, std::nullopt, guided);
+  for (const std::optional<double> seconds : {std::optional<double>(), std::optional(1.0)}) {
     Budget budget;
     budget.samples = 2;
     budget.seconds = seconds;
     Random random(31);
-    int offered = 0;
-    MakeGoPlanner({.name = "go", .chooses_fusion = true}, UntrainedGoPolicy(), UntrainedMoves(), options)
-        ->Propose(PlanningProblem(*model), budget, random, [&](const ProposedPlan& plan) {
-          ++offered;
-          EXPECT_EQ(WhyNotValid(graph, machine,
-                                {plan.costed->groups, plan.assignment.placement, plan.assignment.sequence}),
-                    std::nullopt);
-        });
-    return offered;
-  };
-  const ComputationGraph graph = testing::UnrolledTraining();
-  const Machine machine = *MachinePreset("p100x4");
-  EXPECT_EQ(on({.looks = 2}, std::nullopt, graph, machine), 2);  // a draw and what is searched
-  EXPECT_GT(on({.looks = 2}, 0.2, graph, machine), 2);
+    const BestOf found = RunPlanner(
+        *MakeGoPlanner({.name = "go", .chooses_fusion = true}, UntrainedGoPolicy(), UntrainedMoves(), {.looks = 2}),
+        PlanningProblem(*model), budget, random, 1);
+    const RatedAssignment& best = found.kept.front();
+    EXPECT_EQ(WhyNotValid(graph, machine, {best.costed->groups, best.assignment.placement, best.assignment.sequence}),
+              std::nullopt);
+    EXPECT_LT(best.makespan, 0.99 * policy_alone.makespan);
+  }
 }
 
 }  // namespace

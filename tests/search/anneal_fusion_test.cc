@@ -103,6 +103,50 @@ TEST(AnnealingFusion, FindsFasterPlansOfTrainingGraphsThanAnnealingOverMergedGro
   EXPECT_LT(std::exp(log_ratio / (2.0 * static_cast<double>(tried))), 0.97);
 }
 
+// A translation model over so many time steps that its groups are searched by clusters.
+ComputationGraph LargeTraining() {
+  GoWorkload workload;
+  workload.name = workload.title = "large";
+  workload.family = "gnmt";
+  workload.options.draw_weights = false;
+  workload.options.layers = 4;
+  workload.options.sequence = 20;
+  return MakeGoWorkload(workload);
+}
+
+TEST(AnnealingFusion, SearchesLargeGraphsByClustersFirst) {
+  const ComputationGraph graph = LargeTraining();
+  const Machine machine = *MachinePreset("p100x4");
+  for (const Proxy proxy : {Proxy::kContended, Proxy::kLinear}) {
+    const auto model = MakeAnalyticCostModel(graph, machine, proxy);
+    const CostedGraph merged = MakeCostedGraph(*model, MergedFusion(*model));
+    ASSERT_GT(merged.num_groups, 2000) << "not large";
+    Budget budget;
+    budget.iterations = testing::kSanitized ? 100 : 12'000;
+    const auto [plan, makespan] = Planned(*model, *budget.iterations, Random(1));
+    EXPECT_EQ(WhyNotValid(graph, machine, plan), std::nullopt);
+    if (testing::kSanitized) continue;
+    EXPECT_EQ(Planned(*model, *budget.iterations, Random(1)).first, plan);
+    Random random(1);
+    const BestOf over_groups = RunPlanner(*MakeAnnealing(), PlanningProblem(*model, merged), budget, random, 1);
+    EXPECT_LT(makespan, over_groups.kept.front().makespan);
+  }
+}
+
+TEST(AnnealingFusion, GoesOnFromAKnownPlanOfALargeGraphThatIsFasterThanThoseOfItsClusters) {
+  const ComputationGraph graph = LargeTraining();
+  const auto model = MakeAnalyticCostModel(graph, *MachinePreset("p100x4"), Proxy::kContended);
+  const auto planned = [&](const PlanningProblem& problem, std::int64_t iterations) {
+    Budget budget;
+    budget.iterations = iterations;
+    Random random(2);
+    return RunPlanner(*MakeAnnealingFusion(), problem, budget, random, 1).kept.front();
+  };
+  const RatedAssignment known = planned(PlanningProblem(*model), testing::kSanitized ? 200 : 3000);
+  const RatedAssignment on = planned(PlanningProblem(*model).WithStart(*known.costed, known.assignment), 20);
+  EXPECT_LE(on.makespan, known.makespan * (1 + 1e-9));
+}
+
 TEST(AnnealingFusion, StopsAtItsTimeLimit) {
   const ComputationGraph graph = testing::UnrolledTraining();
   const auto model = MakeAnalyticCostModel(graph, *MachinePreset("p100x4"));

@@ -233,6 +233,18 @@ TEST(PlacementSearch, BeginsAtItsStartsAloneIfToldTo) {
   EXPECT_EQ(SearchPlacement(costed, search, random)->assignment.placement, search.starts.front().placement);
 }
 
+TEST(PlacementSearch, EndsWithItsFirstStartWhereItIsAskedToStop) {
+  Random random(9);
+  const CostedGraph costed = OpsApart(PlainGraph(random, 40), *MachinePreset("homogeneous:3,latency=0.1,bandwidth=10"));
+  std::stop_source source;
+  source.request_stop();
+  PlacementSearchOptions options = Tries(1000);
+  options.stop = source.get_token();
+  const std::optional<FoundPlacement> found = SearchPlacement(costed, options, random);
+  ASSERT_TRUE(found);
+  EXPECT_LT(found->evaluations, 10);
+}
+
 TEST(PlacementSearch, FindsNothingWhereNoStartFits) {
   GraphData data;
   data.ops.resize(2);

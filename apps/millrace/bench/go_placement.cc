@@ -54,7 +54,7 @@ int RunGoPlacement(const CommandLine& line, const GoPlacementFlags& options) {
       "Methods are the registry's planners of their names; by the contended proxy alone, but for "
       "contended-search, optimize, hdp and fine-tuning. single and tf-default run in order of readiness, hdp's "
       "placement by upward rank; expert, the human placement, and metis in the best of all orders. Fusion is greedy, "
-      "but go and optimize choose it.");
+      "but anneal+fusion, go and optimize choose it.");
   std::vector<GoMethod> methods = GoBaselines(study.planners, options.study.seconds);
   for (GoMethod& method : Samplers(study, options.study)) methods.push_back(std::move(method));
   if (options.hdp > 0) methods.push_back(TrainedHdp({scratch.path(), options.hdp, options.logs}));

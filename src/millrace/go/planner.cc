@@ -17,6 +17,7 @@
 #include "millrace/planning/parallel.h"
 #include "millrace/search/anneal.h"
 #include "millrace/search/anneal_fusion.h"
+#include "millrace/search/fuse_for_plan.h"
 
 namespace millrace {
 namespace {
@@ -29,6 +30,11 @@ using SharedPolicy = std::shared_future<std::shared_ptr<const GoPolicy>>;
 // Shares of a time limit, where a search comes after: of draws, and until when the policy guides the search.
 constexpr double kDrawsShare = 0.1;
 constexpr double kGuidedUntil = 0.4;
+
+// Without one: changes that annealing tries, and groups and edges that all of them may look at together.
+constexpr std::int64_t kChanges = 30'000;
+constexpr std::int64_t kVisits = 200'000'000;
+constexpr std::int64_t kFewestChanges = 1000;  // fewer are of no use
 
 // Of the plans asked for, those that the search makes.
 constexpr std::int64_t kSearchedPlans = 1;
@@ -53,20 +59,31 @@ void DecodeAll(const GoDecoder& decoder, const std::vector<const Decisions*>& de
   for (std::size_t i = 0; i < plans.size(); ++i) offer(*decisions[i], std::move(plans[i]));
 }
 
-// Moves of blocks change placements alone; a plan is its order and its groups, too. Groups that nobody has timed stay
-// out where others are timed: what they take is a guess.
-void AnnealOn(const PlanningProblem& problem, const DecodedPlan& plan, const Budget& budget, Random& random,
-              const Offer& offer) {
+// The fastest of the plan and of those that annealing goes on to. Moves of blocks change placements alone; a plan is
+// its order and its groups, too. Groups that nobody has timed stay out where others are timed: what they take is a
+// guess.
+DecodedPlan AnnealOn(const PlanningProblem& problem, DecodedPlan plan, const Budget& budget, Random& random) {
   const CostModel& model = problem.proxy();
   const bool guessed = !model.graph().group_seconds().empty();
-  if (problem.fusion_open() && !guessed && TimeToOpenFusion(*plan.costed, *budget.seconds)) {
+  const bool time = !budget.seconds || TimeToOpenFusion(*plan.costed, *budget.seconds);
+  const bool open = problem.fusion_open() && !guessed && time;
+  DecodedPlan best = plan;
+  const Offer keep = [&](ProposedPlan found) {
+    if (found.costed == nullptr) found.costed = plan.costed;
+    const double makespan = SecondsIfItFits(*found.costed, found.assignment);
+    if (makespan >= best.makespan) return;
+    best.costed = std::move(found.costed);
+    best.assignment = std::move(found.assignment);
+    best.priorities.clear();
+    best.makespan = makespan;
+  };
+  if (open) {
     MakeAnnealingFusion()->Propose(PlanningProblem(model).WithStart(*plan.costed, plan.assignment), budget, random,
-                                   offer);
-    return;
+                                   keep);
+  } else {
+    MakeAnnealing()->Propose(PlanningProblem(model, *plan.costed).WithStart(plan.assignment), budget, random, keep);
   }
-  const std::shared_ptr<const CostedGraph> own = problem.fusion_open() ? plan.costed : nullptr;
-  MakeAnnealing()->Propose(PlanningProblem(model, *plan.costed).WithStart(plan.assignment), budget, random,
-                           [&](ProposedPlan found) { offer({std::move(found.assignment), own}); });
+  return best;
 }
 
 class GoPlanner final : public Planner {
@@ -126,11 +143,15 @@ void GoPlanner::Propose(const PlanningProblem& asked, const Budget& budget, Rand
   GuidedSearchOptions search{
       .looks = options_.looks, .moves_temperature = options_.moves_temperature, .threads = options_.threads};
   if (budget.seconds) search.seconds = std::max(0.0, kGuidedUntil * *budget.seconds - deadline.Elapsed());
-  const DecodedPlan found = SearchGuided(*decoder, *moves_, search, best, random);
-  offer_plan(found);
-  if (!budget.seconds || !found.fits || deadline.Passed()) return;
-  rest.seconds = deadline.Left();
-  AnnealOn(asked, found, rest, random, offer);
+  DecodedPlan found = SearchGuided(*decoder, *moves_, search, best, random);
+  Budget annealing;
+  if (budget.seconds) {
+    annealing.seconds = deadline.Left();
+  } else {
+    annealing.iterations = std::min(kChanges, kVisits / std::max<std::int64_t>(1, found.costed->Visits()));
+  }
+  const bool time = annealing.seconds ? *annealing.seconds > 0 : *annealing.iterations >= kFewestChanges;
+  offer_plan(found.fits && time ? AnnealOn(asked, std::move(found), annealing, random) : std::move(found));
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ void DrawGoPlans(const GoDecoder& decoder, const GoPolicy& policy, const GoPlann
                  const std::function<void(const Decisions&, DecodedPlan)>& offer);
 
 // Offers the plans of DrawGoPlans, with every task decided that is open; then, with the policy `moves`, the one that
-// SearchGuided (go/guided_search.h) makes of the best of them. One of two plans or more is the search's. Of a time
-// limit draws take a tenth and the search all that is left. Null: no search. Problems need their proxy.
+// SearchGuided (go/guided_search.h) makes of the best of them, and annealing (search/anneal_fusion.h) of that. One of
+// two plans or more is the search's. Of a time limit draws take a tenth, the policy guides the search for three more,
+// and annealing has what is left. Null: no search. Problems need their proxy.
 std::unique_ptr<Planner> MakeGoPlanner(PlannerTraits traits, std::shared_ptr<const GoPolicy> policy,
                                        std::shared_ptr<const GoPolicy> moves, const GoPlannerOptions& options);
 

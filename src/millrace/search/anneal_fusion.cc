@@ -2,9 +2,11 @@
 #include "millrace/search/anneal_fusion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,21 +16,31 @@
 #include "millrace/fusion/fused_shares.h"
 #include "millrace/fusion/fusion_problem.h"
 #include "millrace/fusion/merged_fusion.h"
+#include "millrace/heuristics/acyclic_clusters.h"
 #include "millrace/heuristics/heuristics.h"
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/search/fuse_for_plan.h"
+#include "millrace/search/placement_search.h"
 
 namespace millrace {
 namespace {
 
 // Shares of the budget.
-constexpr double kStartsShare = 0.15;  // of time: heuristics, and the groups that suit their plans
-constexpr double kOpsShare = 0.25;     // annealing over single ops, and the groups that suit its plan
-constexpr double kLapShare = 0.08;     // each halving of the starts
+constexpr double kStartsShare = 0.15;    // of time: heuristics, and the groups that suit their plans
+constexpr double kOpsShare = 0.25;       // annealing over single ops, and the groups that suit its plan
+constexpr double kLapShare = 0.08;       // each halving of the starts
+constexpr double kPlacingShare = 0.08;   // of clusters: a search for placements
+constexpr double kClustersShare = 0.35;  // of clusters: annealing of the last start
+constexpr double kFusingShare = 0.05;    // of clusters: the groups that suit the plan
+
+// Graphs of more groups are searched by clusters first, of which there are so many, or more where not all may join.
+constexpr int kMostGroups = 2000;
+constexpr int kClusters = 800;
+constexpr std::int64_t kChangesPerPlacement = 20;  // about as many take as long as judging a placement
 
 constexpr std::size_t kStarts = 8;
-constexpr int kMostFusings = 40;  // tries of groups for a plan of a heuristic
+constexpr int kMostFusings = 40;  // tries of groups for a plan of a heuristic, or of clusters
 
 // In the order in which they are worth having where time is short.
 constexpr const char* kHeuristics[] = {"layer-cuts",    "placements",       "metis",
@@ -80,14 +92,17 @@ class FusionSearch {
 
   // `known`: a plan beside those it begins with itself.
   void Search(std::optional<FusedPlan> known, const Offer& offer) {
-    AddStarts(Deadline(purse_.Seconds(kStartsShare)));
-    for (std::size_t rest = kStarts; rest > 1 && !starts_.empty(); rest /= 2) {
-      AnnealEach(starts_, purse_.Take(kLapShare));
-      Sort(starts_);
-      starts_.resize(std::min(starts_.size(), rest / 2));
+    std::vector<FusedPlan> others;
+    if (std::optional<FusedPlan> placed = PlaceClustersFirst()) {
+      starts_ = {*std::move(placed)};
+      AddByHand();
+      OfferTo(offer, starts_.front());
+    } else {
+      AddStarts(Deadline(purse_.Seconds(kStartsShare)));
+      HalveStarts();
+      if (!starts_.empty()) OfferTo(offer, starts_.front());
+      others.push_back(PlaceOpsFirst(purse_.Take(kOpsShare)));
     }
-    if (!starts_.empty()) OfferTo(offer, starts_.front());
-    std::vector<FusedPlan> others = {PlaceOpsFirst(purse_.Take(kOpsShare))};
     if (known) others.push_back(*std::move(known));
     AnnealEach(others, purse_.Take(kLapShare * static_cast<double>(others.size())));
     std::move(others.begin(), others.end(), std::back_inserter(starts_));
@@ -110,12 +125,8 @@ class FusionSearch {
     for (const char* name : kHeuristics) {
       if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
       const std::unique_ptr<Planner> heuristic = MakeHeuristic(name);
-      if (std::optional<Assignment> plan = FastestOf(*heuristic, *apart_, deadline)) {
-        int tries = 0;
-        starts_.push_back(FuseForPlan(fusion_, SpreadOverOps(*apart_, *plan), [&] {
-          return deadline.Passed() || ++tries > kMostFusings || options_.stop.stop_requested();
-        }));
-      }
+      if (std::optional<Assignment> plan = FastestOf(*heuristic, *apart_, deadline))
+        starts_.push_back(Fused(*apart_, *plan, deadline));
       if (std::optional<Assignment> plan = FastestOf(*heuristic, *merged_, deadline)) {
         const double makespan = SecondsIfItFits(*merged_, *plan);
         starts_.push_back({merged_, *std::move(plan), makespan});
@@ -125,6 +136,71 @@ class FusionSearch {
     const auto same = [](const FusedPlan& a, const FusedPlan& b) { return a.makespan == b.makespan; };
     starts_.erase(std::unique(starts_.begin(), starts_.end(), same), starts_.end());
     starts_.resize(std::min(starts_.size(), kStarts));
+  }
+
+  FusedPlan Fused(const CostedGraph& parts, const Assignment& plan, const Deadline& deadline) const {
+    int tries = 0;
+    return FuseForPlan(fusion_, SpreadOverOps(parts, plan),
+                       [&] { return deadline.Passed() || ++tries > kMostFusings || options_.stop.stop_requested(); });
+  }
+
+  // Each anneals for a while, the faster half goes on, until one is left.
+  void HalveStarts() {
+    for (std::size_t rest = kStarts; rest > 1 && !starts_.empty(); rest /= 2) {
+      AnnealEach(starts_, purse_.Take(kLapShare));
+      Sort(starts_);
+      starts_.resize(std::min(starts_.size(), rest / 2));
+    }
+  }
+
+  // Nothing where there are no clusters, or where no plan of theirs fits in memory once it is fused.
+  std::optional<FusedPlan> PlaceClustersFirst() {
+    if (merged_->num_groups <= kMostGroups) return std::nullopt;
+    const std::unique_ptr<CostModel> shares = MakeFusedSharesModel(model_, merged_->groups);
+    const auto clusters =
+        std::make_shared<const CostedGraph>(MakeCostedGraph(*shares, MakeAcyclicClusters(*merged_, kClusters)));
+    AddClusterStarts(clusters, Deadline(purse_.Seconds(kStartsShare)));
+    HalveStarts();
+    AnnealEach(starts_, purse_.Take(kClustersShare));
+    std::optional<FusedPlan> fused;
+    if (!starts_.empty()) fused = Fused(*clusters, starts_.front().assignment, Deadline(purse_.Seconds(kFusingShare)));
+    starts_.clear();
+    return fused && std::isfinite(fused->makespan) ? std::move(fused) : std::nullopt;
+  }
+
+  // Clusters know little of a plan that is already good, so the placement by hand of all groups stands beside them.
+  void AddByHand() {
+    const std::unique_ptr<Planner> by_hand = MakeHeuristic(kHeuristics[0]);
+    if (std::optional<Assignment> plan = FastestOf(*by_hand, *merged_, Deadline(purse_.Seconds(kFusingShare)))) {
+      const double makespan = SecondsIfItFits(*merged_, *plan);
+      starts_.push_back({merged_, *std::move(plan), makespan});
+    }
+    Sort(starts_);
+  }
+
+  void AddClusterStarts(const std::shared_ptr<const CostedGraph>& clusters, const Deadline& deadline) {
+    for (const char* name : kHeuristics) {
+      if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
+      const std::unique_ptr<Planner> heuristic = MakeHeuristic(name);
+      if (std::optional<Assignment> plan = FastestOf(*heuristic, *clusters, deadline)) {
+        const double makespan = SecondsIfItFits(*clusters, *plan);
+        starts_.push_back({clusters, *std::move(plan), makespan});
+      }
+    }
+    if (clusters->topology.proxy == Proxy::kContended) AddFoundPlacement(clusters, purse_.Take(kPlacingShare));
+    Sort(starts_);
+  }
+
+  // Where transfers contend a search for placements goes further at first than annealing.
+  void AddFoundPlacement(const std::shared_ptr<const CostedGraph>& clusters, const Budget& budget) {
+    PlacementSearchOptions search;
+    search.judge = PlacementJudge::kProxy;
+    search.stop = options_.stop;
+    search.seconds = budget.seconds;
+    if (budget.seconds) search.evaluations = std::numeric_limits<std::int64_t>::max();
+    if (budget.iterations) search.evaluations = std::min(search.evaluations, *budget.iterations / kChangesPerPlacement);
+    if (std::optional<FoundPlacement> found = SearchPlacement(*clusters, search, random_))
+      starts_.push_back({clusters, std::move(found->assignment), found->makespan});
   }
 
   // Nothing where none fits in memory.
@@ -152,6 +228,7 @@ class FusionSearch {
 
   // Each for the same part of it.
   void AnnealEach(std::vector<FusedPlan>& plans, Budget budget) {
+    if (plans.empty()) return;
     const Deadline deadline(budget.seconds);
     auto left = static_cast<std::int64_t>(plans.size());
     if (budget.iterations) *budget.iterations /= left;

@@ -16,6 +16,12 @@
 // its merged group (fusion/fused_shares.h). Each anneals for a while over its own groups, the faster half goes on for
 // twice as long, and so on; the last one has what is left. A plan that is known already joins when one of them is left,
 // since it has been searched for longer. Where no two ops could join it is annealing.
+//
+// A search over thousands of groups ends before it has moved each of them often enough. So large graphs are searched
+// as graphs of some hundred clusters first (heuristics/acyclic_clusters.h), each a group that takes what its merged
+// groups take, from heuristics and, where transfers contend, from a search for placements. Groups for the plan that
+// this comes to are chosen among all ops, and annealing goes on over these, or from the placement by hand where that is
+// faster. The idea is that of multilevel partitioners.
 namespace millrace {
 
 // The planner `anneal+fusion`: offers the fastest of what heuristics began, then its best plan. Budget as that of

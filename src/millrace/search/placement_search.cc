@@ -50,7 +50,7 @@ class PlacementSearch {
   }
 
  private:
-  double Progress() const { return course_.Done(evaluations_); }
+  double Progress() const { return options_.stop.stop_requested() ? 1 : course_.Done(evaluations_); }
 
   void Anneal() {
     const std::vector<ClusterLevel> levels = MovedClusters(costed_);
@@ -87,8 +87,8 @@ class PlacementSearch {
 
   // Leaves most of the budget to the search, but looks at one start at least.
   bool NoMoreStarts() const {
-    return evaluations_ > 0 &&
-           (course_.TimeGone() >= 1 || (best_.makespan < kOverfull && course_.Done(evaluations_) > kShareOfStarts));
+    return evaluations_ > 0 && (options_.stop.stop_requested() || course_.TimeGone() >= 1 ||
+                                (best_.makespan < kOverfull && course_.Done(evaluations_) > kShareOfStarts));
   }
 
   void Begin() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
@@ -39,6 +40,7 @@ struct PlacementSearchOptions {
   MoveProposer* proposer = nullptr;  // not owned; null: all moves are by chance
   int tries = 50;                    // moves between two of its looks at the plan
   double proposed = 0.5;             // share of the moves that are its own, while it has any
+  std::stop_token stop = {};         // asked: it ends as if its time were over
 };
 
 struct FoundPlacement {

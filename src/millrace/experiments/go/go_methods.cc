@@ -148,6 +148,10 @@ std::vector<GoMethod> GoBaselines(const PlannerRegistry& planners, double search
   Budget search;
   search.seconds = search_seconds;
   methods.push_back(MakeGoMethod({.name = "anneal", .planner = PlannerNamed(planners, "anneal"), .budget = search}));
+  methods.push_back(MakeGoMethod({.name = "anneal+fusion",
+                                  .planner = PlannerNamed(planners, "anneal+fusion"),
+                                  .budget = search,
+                                  .fusion = GoFusion::kOpen}));
   methods.push_back(ContendedSearch("contended-search", search_seconds));
   methods.push_back(Optimized("optimize", planners, {}, search_seconds));
   methods.push_back(Optimized("optimize-2-threads", planners, {}, search_seconds, 2));

@@ -74,8 +74,8 @@ GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vecto
 
 // `single`, everything on one device, and `tf-default`, on the next once a memory is full, in order of readiness; by
 // the registry's planners of these names `expert`, the human placement, and `metis`, both in the best of all orders by
-// the proxy, `heft`, `etf` and `anneal`; `contended-search` and `optimize`, on one thread as the others and as
-// `optimize-2-threads`. Searches take so many seconds.
+// the proxy, `heft`, `etf`, `anneal` and, with fusion open, `anneal+fusion`; `contended-search` and `optimize`, on one
+// thread as the others and as `optimize-2-threads`. Searches take so many seconds.
 std::vector<GoMethod> GoBaselines(const PlannerRegistry& planners, double search_seconds);
 
 }  // namespace millrace
