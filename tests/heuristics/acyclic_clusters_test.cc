@@ -47,7 +47,23 @@ TEST(AcyclicClusters, HoldEveryGroupOnceAndAreGroupsOfAGraphThemselves) {
       EXPECT_GE(static_cast<int>(clusters.size()), std::min(fewest, costed.num_groups));
       const std::vector<std::int32_t> cluster_of = ClusterOf(costed, clusters, graph.num_ops());
       // This throws where clusters depend on each other, or where one can run nowhere.
-      const CostedGraph coarse = MakeCostedGraph(*model, clusters);
+      const CostedGraph coarse = MakeClusteredGraph(*model, costed, fewest);
+      EXPECT_EQ(coarse.groups, clusters);
+      std::vector<double> seconds(coarse.seconds.size(), 0.0);
+      for (std::int32_t group = 0; group < costed.num_groups; ++group) {
+        for (int device = 0; device < costed.num_devices; ++device) {
+          const auto cluster = static_cast<std::size_t>(cluster_of[static_cast<std::size_t>(group)]);
+          seconds[cluster * static_cast<std::size_t>(costed.num_devices) + static_cast<std::size_t>(device)] +=
+              costed.Seconds(group, device);
+        }
+      }
+      for (std::size_t i = 0; i < seconds.size(); ++i) {
+        if (seconds[i] == kCannotRun) {
+          EXPECT_EQ(coarse.seconds[i], kCannotRun);
+        } else {
+          EXPECT_NEAR(coarse.seconds[i], seconds[i], 1e-9 * seconds[i]);
+        }
+      }
       joined += coarse.num_groups < costed.num_groups ? 1 : 0;
       std::vector<std::set<std::vector<bool>>> devices(clusters.size());
       std::vector<std::set<std::int32_t>> colocations(clusters.size());

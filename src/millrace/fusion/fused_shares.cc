@@ -19,9 +19,8 @@ class FusedSharesModel final : public CostModel {
   }
 
   double GroupSeconds(std::span<const OpId> ops, int device) const override {
-    double seconds = 0;
-    for (const OpId& op : ops) seconds += base_.GroupSeconds(std::span(&op, 1), device) * shares_[Cell(op, device)];
-    return seconds;
+    const double seconds = base_.GroupSeconds(ops, device);
+    return ops.size() == 1 ? seconds * shares_[Cell(ops.front(), device)] : seconds;
   }
 
   const Topology& topology() const override { return base_.topology(); }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -167,7 +168,37 @@ class AcyclicClustering {
   std::vector<std::int32_t> in_, out_;           // by cluster: how many edges it has
 };
 
+// Ops take the time of the groups that they are the first of, so whole groups take their times together.
+class SummedGroups final : public CostModel {
+ public:
+  SummedGroups(const CostModel& base, const CostedGraph& costed)
+      : base_(base), costed_(costed), begun_(Index(base.graph().num_ops()), -1) {
+    for (std::int32_t group = 0; group < costed.num_groups; ++group)
+      begun_[Index(costed.groups[Index(group)].front())] = group;
+  }
+
+  double GroupSeconds(std::span<const OpId> ops, int device) const override {
+    double seconds = 0;
+    for (const OpId op : ops) {
+      if (begun_[Index(op)] >= 0) seconds += costed_.Seconds(begun_[Index(op)], device);
+    }
+    return seconds;
+  }
+
+  const Topology& topology() const override { return base_.topology(); }
+  const ComputationGraph& graph() const override { return base_.graph(); }
+
+ private:
+  const CostModel& base_;
+  const CostedGraph& costed_;
+  std::vector<std::int32_t> begun_;  // by op: the group that it is the first of, or -1
+};
+
 }  // namespace
+
+CostedGraph MakeClusteredGraph(const CostModel& model, const CostedGraph& costed, int fewest) {
+  return MakeCostedGraph(SummedGroups(model, costed), MakeAcyclicClusters(costed, fewest));
+}
 
 FusionGroups MakeAcyclicClusters(const CostedGraph& costed, int fewest) {
   AcyclicClustering clustering(costed);

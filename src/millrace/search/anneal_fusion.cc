@@ -156,9 +156,7 @@ class FusionSearch {
   // Nothing where there are no clusters, or where no plan of theirs fits in memory once it is fused.
   std::optional<FusedPlan> PlaceClustersFirst() {
     if (merged_->num_groups <= kMostGroups) return std::nullopt;
-    const std::unique_ptr<CostModel> shares = MakeFusedSharesModel(model_, merged_->groups);
-    const auto clusters =
-        std::make_shared<const CostedGraph>(MakeCostedGraph(*shares, MakeAcyclicClusters(*merged_, kClusters)));
+    const auto clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClusters));
     AddClusterStarts(clusters, Deadline(purse_.Seconds(kStartsShare)));
     HalveStarts();
     AnnealEach(starts_, purse_.Take(kClustersShare));
