@@ -95,7 +95,9 @@ class FusionSearch {
     std::vector<FusedPlan> others;
     if (std::optional<FusedPlan> placed = PlaceClustersFirst()) {
       starts_ = {*std::move(placed)};
-      AddByHand();
+      // Little time is too short for many clusters, and the placement by hand of all groups is faster.
+      AddStart(kHeuristics[0], merged_, Deadline(purse_.Seconds(kFusingShare)));
+      Sort(starts_);
       OfferTo(offer, starts_.front());
     } else {
       AddStarts(Deadline(purse_.Seconds(kStartsShare)));
@@ -124,18 +126,22 @@ class FusionSearch {
   void AddStarts(const Deadline& deadline) {
     for (const char* name : kHeuristics) {
       if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
-      const std::unique_ptr<Planner> heuristic = MakeHeuristic(name);
-      if (std::optional<Assignment> plan = FastestOf(*heuristic, *apart_, deadline))
+      if (std::optional<Assignment> plan = FastestOf(name, *apart_, deadline))
         starts_.push_back(Fused(*apart_, *plan, deadline));
-      if (std::optional<Assignment> plan = FastestOf(*heuristic, *merged_, deadline)) {
-        const double makespan = SecondsIfItFits(*merged_, *plan);
-        starts_.push_back({merged_, *std::move(plan), makespan});
-      }
+      AddStart(name, merged_, deadline);
     }
     Sort(starts_);
     const auto same = [](const FusedPlan& a, const FusedPlan& b) { return a.makespan == b.makespan; };
     starts_.erase(std::unique(starts_.begin(), starts_.end(), same), starts_.end());
     starts_.resize(std::min(starts_.size(), kStarts));
+  }
+
+  // The plan that a heuristic makes of these groups.
+  void AddStart(const char* name, const std::shared_ptr<const CostedGraph>& costed, const Deadline& deadline) {
+    std::optional<Assignment> plan = FastestOf(name, *costed, deadline);
+    if (!plan) return;
+    const double makespan = SecondsIfItFits(*costed, *plan);
+    starts_.push_back({costed, *std::move(plan), makespan});
   }
 
   FusedPlan Fused(const CostedGraph& parts, const Assignment& plan, const Deadline& deadline) const {
@@ -166,24 +172,10 @@ class FusionSearch {
     return fused && std::isfinite(fused->makespan) ? std::move(fused) : std::nullopt;
   }
 
-  // Clusters know little of a plan that is already good, so the placement by hand of all groups stands beside them.
-  void AddByHand() {
-    const std::unique_ptr<Planner> by_hand = MakeHeuristic(kHeuristics[0]);
-    if (std::optional<Assignment> plan = FastestOf(*by_hand, *merged_, Deadline(purse_.Seconds(kFusingShare)))) {
-      const double makespan = SecondsIfItFits(*merged_, *plan);
-      starts_.push_back({merged_, *std::move(plan), makespan});
-    }
-    Sort(starts_);
-  }
-
   void AddClusterStarts(const std::shared_ptr<const CostedGraph>& clusters, const Deadline& deadline) {
     for (const char* name : kHeuristics) {
       if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
-      const std::unique_ptr<Planner> heuristic = MakeHeuristic(name);
-      if (std::optional<Assignment> plan = FastestOf(*heuristic, *clusters, deadline)) {
-        const double makespan = SecondsIfItFits(*clusters, *plan);
-        starts_.push_back({clusters, *std::move(plan), makespan});
-      }
+      AddStart(name, clusters, deadline);
     }
     if (clusters->topology.proxy == Proxy::kContended) AddFoundPlacement(clusters, purse_.Take(kPlacingShare));
     Sort(starts_);
@@ -202,12 +194,12 @@ class FusionSearch {
   }
 
   // Nothing where none fits in memory.
-  std::optional<Assignment> FastestOf(const Planner& heuristic, const CostedGraph& costed, const Deadline& deadline) {
+  std::optional<Assignment> FastestOf(const char* heuristic, const CostedGraph& costed, const Deadline& deadline) {
     constexpr double kOfRest = 0.2;
     Budget budget;
     if (deadline.Limited()) budget.seconds = kOfRest * deadline.Left();
     Random unused = random_;
-    BestOf best = RunPlanner(heuristic, PlanningProblem(model_, costed), budget, unused, 1);
+    BestOf best = RunPlanner(*MakeHeuristic(heuristic), PlanningProblem(model_, costed), budget, unused, 1);
     if (best.kept.empty()) return std::nullopt;
     return std::move(best.kept.front().assignment);
   }
