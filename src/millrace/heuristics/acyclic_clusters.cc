@@ -2,7 +2,6 @@
 #include "millrace/heuristics/acyclic_clusters.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <span>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "millrace/graph/index.h"
+#include "millrace/heuristics/cluster_rounds.h"
 #include "millrace/heuristics/upward_rank.h"
 
 namespace millrace {
@@ -35,10 +35,6 @@ std::vector<std::int32_t> KindsOf(const CostedGraph& costed) {
 
 class AcyclicClustering {
  public:
-  static constexpr double kMostWork = 3;         // of a cluster, in mean clusters of the round
-  static constexpr double kLeastWork = 0.01;     // what an empty cluster counts for, in mean clusters
-  static constexpr double kShrinking = 2.0 / 3;  // the clusters that a round aims at, of those before it
-
   explicit AcyclicClustering(const CostedGraph& costed)
       : costed_(costed),
         cluster_(Index(costed.num_groups)),
@@ -118,15 +114,14 @@ class AcyclicClustering {
 
   // The edges whose ends may be joined, the dearest first for the work that they would tie together.
   std::vector<ClusterEdge> Weighed(double most_work) const {
-    const double floor = kLeastWork * work() / std::max(1, count_);
+    const double mean = work() / std::max(1, count_);
     std::vector<ClusterEdge> weighed;
     for (const ClusterEdge& edge : edges_) {
       const std::size_t from = Index(edge.from), to = Index(edge.to);
       const bool around = out_[from] > 1 && in_[to] > 1;
       const bool parted = colocation_[from] >= 0 && colocation_[to] >= 0 && colocation_[from] != colocation_[to];
       if (around || parted || kind_[from] != kind_[to] || work_[from] + work_[to] > most_work) continue;
-      const double weight = std::sqrt((work_[from] + floor) * (work_[to] + floor));
-      weighed.push_back({edge.from, edge.to, weight > 0 ? edge.strength / weight : edge.strength});
+      weighed.push_back({edge.from, edge.to, ClusterAffinity(edge.strength, work_[from], work_[to], mean)});
     }
     std::sort(weighed.begin(), weighed.end(), [](const ClusterEdge& a, const ClusterEdge& b) {
       return a.strength != b.strength ? a.strength > b.strength : std::pair(a.from, a.to) < std::pair(b.from, b.to);
@@ -202,14 +197,7 @@ CostedGraph MakeClusteredGraph(const CostModel& model, const CostedGraph& costed
 
 FusionGroups MakeAcyclicClusters(const CostedGraph& costed, int fewest) {
   AcyclicClustering clustering(costed);
-  const double work = clustering.work();
-  double wanted = clustering.count() * AcyclicClustering::kShrinking;
-  while (clustering.count() > fewest) {
-    const int target = std::max(fewest, static_cast<int>(wanted));
-    const bool joined = clustering.Join(target, AcyclicClustering::kMostWork * work / target);
-    if (!joined && target == fewest) break;
-    wanted = AcyclicClustering::kShrinking * (joined ? clustering.count() : wanted);
-  }
+  JoinInRounds(clustering, fewest, [] {});
   return clustering.Groups();
 }
 

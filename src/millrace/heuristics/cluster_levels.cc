@@ -2,19 +2,16 @@
 #include "millrace/heuristics/cluster_levels.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "millrace/graph/index.h"
+#include "millrace/heuristics/cluster_rounds.h"
 #include "millrace/heuristics/upward_rank.h"
 
 namespace millrace {
 namespace {
 
-constexpr double kMostWork = 3;           // of a cluster, in mean clusters of the level that is being made
-constexpr double kLeastWork = 0.01;       // what an empty cluster counts for, in mean clusters
-constexpr double kShrinking = 2.0 / 3;    // the clusters that a round aims at, of those before it
 constexpr double kLeastShrinking = 0.95;  // a level has at most so many of the clusters of the one before it
 
 struct Affinity {
@@ -63,14 +60,13 @@ class Clustering {
   // Joins pairs until `fewest` are left or every cluster has been looked at. False where nothing can be joined.
   bool Join(int fewest, double most_work) {
     constexpr std::size_t kLooksPerCluster = 2;
-    const double floor = kLeastWork * work() / std::max(1, count_);
+    const double mean = work() / std::max(1, count_);
     std::vector<Affinity> weighed;
     weighed.reserve(pairs_.size());
     for (const Affinity& pair : pairs_) {
       const double low = work_[Index(pair.low)], high = work_[Index(pair.high)];
       if (low + high > most_work) continue;
-      const double weight = std::sqrt((low + floor) * (high + floor));
-      weighed.push_back({weight > 0 ? pair.strength / weight : pair.strength, pair.low, pair.high});
+      weighed.push_back({ClusterAffinity(pair.strength, low, high, mean), pair.low, pair.high});
     }
     std::vector<std::int32_t> into(Index(count_));
     std::iota(into.begin(), into.end(), 0);
@@ -172,17 +168,9 @@ class Clustering {
 std::vector<ClusterLevel> MakeClusterLevels(const CostedGraph& costed, int fewest) {
   Clustering clustering(costed);
   std::vector<ClusterLevel> levels = {clustering.Level()};
-  const double work = clustering.work();
-  // A round joins each cluster at most once. Where all are too heavy for their neighbours, heavier ones are let be.
-  double wanted = clustering.count() * kShrinking;
-  while (clustering.count() > fewest) {
-    const int target = std::max(fewest, static_cast<int>(wanted));
-    const bool joined = clustering.Join(target, kMostWork * work / target);
-    if (!joined && target == fewest) break;
-    wanted = kShrinking * (joined ? clustering.count() : wanted);
-    if (joined && clustering.count() <= kLeastShrinking * levels.back().num_clusters())
-      levels.push_back(clustering.Level());
-  }
+  JoinInRounds(clustering, fewest, [&] {
+    if (clustering.count() <= kLeastShrinking * levels.back().num_clusters()) levels.push_back(clustering.Level());
+  });
   return levels;
 }
 

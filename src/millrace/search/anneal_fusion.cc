@@ -86,7 +86,7 @@ class FusionSearch {
         options_(options),
         model_(model),
         fusion_(model),
-        apart_(std::make_shared<const CostedGraph>(MakeCostedGraph(model, std::move(apart)))),
+        apart_(std::move(apart)),
         merged_(std::make_shared<const CostedGraph>(MakeCostedGraph(model, std::move(merged)))),
         random_(random) {}
 
@@ -95,12 +95,13 @@ class FusionSearch {
     std::vector<FusedPlan> others;
     if (std::optional<FusedPlan> placed = PlaceClustersFirst()) {
       starts_ = {*std::move(placed)};
-      // Little time is too short for many clusters, and the placement by hand of all groups is faster.
+      // Where time is too short for so many clusters the placement by hand of all groups may be faster.
       AddStart(kHeuristics[0], merged_, Deadline(purse_.Seconds(kFusingShare)));
       Sort(starts_);
       OfferTo(offer, starts_.front());
     } else {
-      AddStarts(Deadline(purse_.Seconds(kStartsShare)));
+      const CostedGraph apart = MakeCostedGraph(model_, apart_);
+      AddStarts(apart, Deadline(purse_.Seconds(kStartsShare)));
       HalveStarts();
       if (!starts_.empty()) OfferTo(offer, starts_.front());
       others.push_back(PlaceOpsFirst(purse_.Take(kOpsShare)));
@@ -123,11 +124,11 @@ class FusionSearch {
                      [](const FusedPlan& a, const FusedPlan& b) { return a.makespan < b.makespan; });
   }
 
-  void AddStarts(const Deadline& deadline) {
+  void AddStarts(const CostedGraph& apart, const Deadline& deadline) {
     for (const char* name : kHeuristics) {
       if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
-      if (std::optional<Assignment> plan = FastestOf(name, *apart_, deadline))
-        starts_.push_back(Fused(*apart_, *plan, deadline));
+      if (std::optional<Assignment> plan = FastestOf(name, apart, deadline))
+        starts_.push_back(Fused(apart, *plan, deadline));
       AddStart(name, merged_, deadline);
     }
     Sort(starts_);
@@ -208,7 +209,7 @@ class FusionSearch {
     constexpr double kFusing = 0.2;  // of the time, at most
     const Deadline deadline(budget.seconds);
     const std::unique_ptr<CostModel> shares = MakeFusedSharesModel(model_, merged_->groups);
-    const CostedGraph costed = MakeCostedGraph(*shares, apart_->groups);
+    const CostedGraph costed = MakeCostedGraph(*shares, apart_);
     Budget annealing = budget;
     if (budget.seconds) annealing.seconds = (1 - kFusing) * deadline.Left();
     const Assignment placed = Annealed(PlanningProblem(*shares, costed), annealing);
@@ -242,7 +243,8 @@ class FusionSearch {
   const AnnealOptions& options_;
   const CostModel& model_;
   const FusionProblem fusion_;
-  const std::shared_ptr<const CostedGraph> apart_, merged_;
+  const FusionGroups apart_;
+  const std::shared_ptr<const CostedGraph> merged_;
   Random& random_;
   std::uint64_t streams_ = 0;
   std::vector<FusedPlan> starts_;
