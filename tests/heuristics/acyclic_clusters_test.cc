@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "millrace/cost/analytic_cost.h"
+#include "millrace/heuristics/placements.h"
 #include "millrace/machine/preset.h"
 #include "tests/reference/problem_builder.h"
 #include "tests/reference/random_problem.h"
@@ -83,6 +84,26 @@ TEST(AcyclicClusters, HoldEveryGroupOnceAndAreGroupsOfAGraphThemselves) {
     }
   }
   EXPECT_GT(joined, 300);
+}
+
+TEST(AcyclicClusters, OfAPlacementAreEachOnOneDeviceOfIt) {
+  Random random(52);
+  int joined = 0;
+  for (int round = 0; round < 200; ++round) {
+    const ComputationGraph graph = testing::RandomGraph(random);
+    const Machine machine = testing::RandomMachine(random);
+    const auto model = MakeAnalyticCostModel(graph, machine);
+    const CostedGraph costed = MakeCostedGraph(*model, testing::RandomGroups(random, graph));
+    const std::vector<int> placement = PlaceByLayers(costed);
+    const CostedGraph coarse = MakeClusteredGraph(*model, costed, 1, placement);
+    const std::vector<std::int32_t> cluster_of = ClusterOf(costed, coarse.groups, graph.num_ops());
+    std::vector<std::set<int>> devices(coarse.groups.size());
+    for (std::size_t group = 0; group < placement.size(); ++group)
+      devices[static_cast<std::size_t>(cluster_of[group])].insert(placement[group]);
+    for (const std::set<int>& of_cluster : devices) EXPECT_EQ(of_cluster.size(), 1u);
+    joined += coarse.num_groups < costed.num_groups ? 1 : 0;
+  }
+  EXPECT_GT(joined, 100);
 }
 
 TEST(AcyclicClusters, OfAChainAreAsFewAsIsAskedFor) {

@@ -20,27 +20,29 @@ struct ClusterEdge {
   double strength;  // seconds of transfers
 };
 
-// A number for each set of devices that groups can run on.
-std::vector<std::int32_t> KindsOf(const CostedGraph& costed) {
-  std::map<std::vector<bool>, std::int32_t> numbers;
+// A number for each set of devices that groups can run on, one for each device that a placement has them on.
+std::vector<std::int32_t> KindsOf(const CostedGraph& costed, std::span<const int> placement) {
+  constexpr int kNoDevice = -1;
+  std::map<std::pair<std::vector<bool>, int>, std::int32_t> numbers;
   std::vector<std::int32_t> kinds(Index(costed.num_groups));
   std::vector<bool> runs(Index(costed.num_devices));
   for (std::int32_t group = 0; group < costed.num_groups; ++group) {
     for (int device = 0; device < costed.num_devices; ++device)
       runs[Index(device)] = costed.Seconds(group, device) < kCannotRun;
-    kinds[Index(group)] = numbers.emplace(runs, static_cast<std::int32_t>(numbers.size())).first->second;
+    const std::pair kind(runs, placement.empty() ? kNoDevice : placement[Index(group)]);
+    kinds[Index(group)] = numbers.emplace(kind, static_cast<std::int32_t>(numbers.size())).first->second;
   }
   return kinds;
 }
 
 class AcyclicClustering {
  public:
-  explicit AcyclicClustering(const CostedGraph& costed)
+  AcyclicClustering(const CostedGraph& costed, std::span<const int> placement)
       : costed_(costed),
         cluster_(Index(costed.num_groups)),
         count_(costed.num_groups),
         work_(costed.fastest_seconds),
-        kind_(KindsOf(costed)),
+        kind_(KindsOf(costed, placement)),
         colocation_(costed.colocation) {
     std::iota(cluster_.begin(), cluster_.end(), 0);
     const MeanTransfer transfer = MeanTransferOf(costed.topology);
@@ -191,12 +193,13 @@ class SummedGroups final : public CostModel {
 
 }  // namespace
 
-CostedGraph MakeClusteredGraph(const CostModel& model, const CostedGraph& costed, int fewest) {
-  return MakeCostedGraph(SummedGroups(model, costed), MakeAcyclicClusters(costed, fewest));
+CostedGraph MakeClusteredGraph(const CostModel& model, const CostedGraph& costed, int fewest,
+                               std::span<const int> placement) {
+  return MakeCostedGraph(SummedGroups(model, costed), MakeAcyclicClusters(costed, fewest, placement));
 }
 
-FusionGroups MakeAcyclicClusters(const CostedGraph& costed, int fewest) {
-  AcyclicClustering clustering(costed);
+FusionGroups MakeAcyclicClusters(const CostedGraph& costed, int fewest, std::span<const int> placement) {
+  AcyclicClustering clustering(costed, placement);
   JoinInRounds(clustering, fewest, [] {});
   return clustering.Groups();
 }

@@ -16,8 +16,11 @@
 #include "millrace/fusion/fused_shares.h"
 #include "millrace/fusion/fusion_problem.h"
 #include "millrace/fusion/merged_fusion.h"
+#include "millrace/graph/index.h"
 #include "millrace/heuristics/acyclic_clusters.h"
 #include "millrace/heuristics/heuristics.h"
+#include "millrace/heuristics/placement_orders.h"
+#include "millrace/heuristics/placements.h"
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/search/fuse_for_plan.h"
@@ -27,12 +30,12 @@ namespace millrace {
 namespace {
 
 // Shares of the budget.
-constexpr double kStartsShare = 0.15;    // of time: heuristics, and the groups that suit their plans
-constexpr double kOpsShare = 0.25;       // annealing over single ops, and the groups that suit its plan
-constexpr double kLapShare = 0.08;       // each halving of the starts
-constexpr double kPlacingShare = 0.08;   // of clusters: a search for placements
-constexpr double kClustersShare = 0.35;  // of clusters: annealing of the last start
-constexpr double kFusingShare = 0.05;    // of clusters: the groups that suit the plan
+constexpr double kStartsShare = 0.15;   // of time: heuristics, and the groups that suit their plans
+constexpr double kOpsShare = 0.25;      // annealing over single ops, and the groups that suit its plan
+constexpr double kLapShare = 0.08;      // each halving of the starts
+constexpr double kPlacingShare = 0.08;  // of clusters: a search for placements
+constexpr double kClustersShare = 0.5;  // of clusters: annealing of the last start
+constexpr double kFusingShare = 0.05;   // of clusters: the groups that suit the plan
 
 // Graphs of more groups are searched by clusters first, of which there are so many, or more where not all may join.
 constexpr int kMostGroups = 2000;
@@ -40,7 +43,8 @@ constexpr int kClusters = 800;
 constexpr std::int64_t kChangesPerPlacement = 20;  // about as many take as long as judging a placement
 
 constexpr std::size_t kStarts = 8;
-constexpr int kMostFusings = 40;  // tries of groups for a plan of a heuristic, or of clusters
+constexpr double kMostBehind = 1.2;  // of clusters: slower starts than so many times the fastest cost it its time
+constexpr int kMostFusings = 40;     // tries of groups for a plan of a heuristic, or of clusters
 
 // In the order in which they are worth having where time is short.
 constexpr const char* kHeuristics[] = {"layer-cuts",    "placements",       "metis",
@@ -93,7 +97,7 @@ class FusionSearch {
   // `known`: a plan beside those it begins with itself.
   void Search(std::optional<FusedPlan> known, const Offer& offer) {
     std::vector<FusedPlan> others;
-    if (std::optional<FusedPlan> placed = PlaceClustersFirst()) {
+    if (std::optional<FusedPlan> placed = PlaceClustersFirst(known)) {
       starts_ = {*std::move(placed)};
       // Where time is too short for so many clusters the placement by hand of all groups may be faster.
       AddStart(kHeuristics[0], merged_, Deadline(purse_.Seconds(kFusingShare)));
@@ -161,25 +165,46 @@ class FusionSearch {
   }
 
   // Nothing where there are no clusters, or where no plan of theirs fits in memory once it is fused.
-  std::optional<FusedPlan> PlaceClustersFirst() {
+  std::optional<FusedPlan> PlaceClustersFirst(const std::optional<FusedPlan>& known) {
     if (merged_->num_groups <= kMostGroups) return std::nullopt;
-    const auto clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClusters));
-    AddClusterStarts(clusters, Deadline(purse_.Seconds(kStartsShare)));
+    AddClusterStarts(known, Deadline(purse_.Seconds(kStartsShare)));
     HalveStarts();
     AnnealEach(starts_, purse_.Take(kClustersShare));
     std::optional<FusedPlan> fused;
-    if (!starts_.empty()) fused = Fused(*clusters, starts_.front().assignment, Deadline(purse_.Seconds(kFusingShare)));
+    if (!starts_.empty())
+      fused = Fused(*starts_.front().costed, starts_.front().assignment, Deadline(purse_.Seconds(kFusingShare)));
     starts_.clear();
     return fused && std::isfinite(fused->makespan) ? std::move(fused) : std::nullopt;
   }
 
-  void AddClusterStarts(const std::shared_ptr<const CostedGraph>& clusters, const Deadline& deadline) {
+  void AddClusterStarts(const std::optional<FusedPlan>& known, const Deadline& deadline) {
+    AddClustered(*merged_, PlaceByLayers(*merged_));
+    if (known) AddClustered(*known->costed, known->assignment.placement);
+    const auto clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClusters));
     for (const char* name : kHeuristics) {
       if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
       AddStart(name, clusters, deadline);
     }
     if (clusters->topology.proxy == Proxy::kContended) AddFoundPlacement(clusters, purse_.Take(kPlacingShare));
     Sort(starts_);
+    if (starts_.empty()) return;
+    const double most = kMostBehind * starts_.front().makespan;
+    std::erase_if(starts_, [most](const FusedPlan& start) { return start.makespan > most; });
+  }
+
+  // A placement of all groups, over clusters that it leaves whole, in the best of the orders that clusters allow: those
+  // of its own plan are often a quarter slower there.
+  void AddClustered(const CostedGraph& all, const std::vector<int>& placement) {
+    const auto clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, all, kClusters, placement));
+    std::vector<int> device(Index(model_.graph().num_ops()));
+    for (std::int32_t group = 0; group < all.num_groups; ++group) {
+      for (const OpId op : all.groups[Index(group)]) device[Index(op)] = placement[Index(group)];
+    }
+    std::vector<int> placed;
+    for (const std::vector<OpId>& ops : clusters->groups) placed.push_back(device[Index(ops.front())]);
+    Assignment plan = BestOfOrders(*clusters, placed).assignment;
+    const double makespan = SecondsIfItFits(*clusters, plan);
+    if (std::isfinite(makespan)) starts_.push_back({clusters, std::move(plan), makespan});
   }
 
   // Where transfers contend a search for placements goes further at first than annealing.
