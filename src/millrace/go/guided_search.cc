@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -135,7 +134,7 @@ class GuidedSearch {
     search.starts = {
         {from.assignment.placement, PrioritiesInOrder(from.assignment.sequence), from.assignment.sequence}};
     if (options_.seconds) {
-      search.evaluations = std::numeric_limits<std::int64_t>::max();
+      search.evaluations.reset();
       search.seconds = std::max(0.0, leg.until - clock_.Gone()) * *options_.seconds;
     }
     std::optional<FoundPlacement> found = SearchPlacement(*from.costed, search, random_);

@@ -85,7 +85,7 @@ std::vector<Candidate> ContendedPlans(const Pool& pool, const PlannerRegistry& p
     search.evaluations = std::min(options.most_tries, options.visits / std::max<std::int64_t>(1, costed.Visits()));
     if (options.seconds)
       search.seconds = deadline.Left() * ShareOfRest(pool, std::span(choices).subspan(static_cast<std::size_t>(at)));
-    if (search.evaluations < kFewestTries) continue;
+    if (*search.evaluations < kFewestTries) continue;
     if (from_own) {
       search.starts = {
           {own->assignment.placement, PrioritiesInOrder(own->assignment.sequence), own->assignment.sequence}};

@@ -35,7 +35,6 @@ std::optional<RatedAssignment> Planned(const Planner& planner, const PlanningPro
 std::optional<RatedAssignment> Replaced(const CostedGraph& costed, const Assignment& start, double seconds,
                                         Random& random) {
   PlacementSearchOptions search;
-  search.evaluations = std::numeric_limits<std::int64_t>::max();
   search.seconds = seconds;
   search.starts = {{start.placement, PrioritiesInOrder(start.sequence), start.sequence}};
   std::optional<FoundPlacement> found = SearchPlacement(costed, search, random);

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -213,8 +212,7 @@ class FusionSearch {
     search.judge = PlacementJudge::kProxy;
     search.stop = options_.stop;
     search.seconds = budget.seconds;
-    if (budget.seconds) search.evaluations = std::numeric_limits<std::int64_t>::max();
-    if (budget.iterations) search.evaluations = std::min(search.evaluations, *budget.iterations / kChangesPerPlacement);
+    if (budget.iterations) search.evaluations = *budget.iterations / kChangesPerPlacement;
     if (std::optional<FoundPlacement> found = SearchPlacement(*clusters, search, random_))
       starts_.push_back({clusters, std::move(found->assignment), found->makespan});
   }

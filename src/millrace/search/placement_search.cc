@@ -33,7 +33,7 @@ class PlacementSearch {
       : costed_(costed),
         options_(options),
         random_(random),
-        course_(std::max<std::int64_t>(1, options.evaluations), options.seconds),
+        course_(Evaluations(options), options.seconds),
         memory_(costed) {
     if (options.judge == PlacementJudge::kContended) contended_.emplace(costed);
     if (options.judge == PlacementJudge::kProxy) by_proxy_.emplace(costed);
@@ -50,6 +50,12 @@ class PlacementSearch {
   }
 
  private:
+  static std::optional<std::int64_t> Evaluations(const PlacementSearchOptions& options) {
+    constexpr std::int64_t kUsual = 2000;
+    if (!options.evaluations && options.seconds) return std::nullopt;
+    return std::max<std::int64_t>(1, options.evaluations.value_or(kUsual));
+  }
+
   double Progress() const { return options_.stop.stop_requested() ? 1 : course_.Done(evaluations_); }
 
   void Anneal() {

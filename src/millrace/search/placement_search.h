@@ -28,8 +28,8 @@ enum class PlacementJudge {
 };
 
 struct PlacementSearchOptions {
-  std::int64_t evaluations = 2000;  // placements tried; the deterministic limit
-  std::optional<double> seconds;    // wall time
+  std::optional<std::int64_t> evaluations;  // placements tried; the deterministic limit. Neither: 2000
+  std::optional<double> seconds;            // wall time
   double first_temperature_share =
       0.001;  // annealing temperature as a share of the best makespan so far; falls geometrically ...
   double last_temperature_share = 0.00005;  // ... to this one

@@ -95,7 +95,6 @@ GoMethod ContendedSearch(std::string name, double seconds) {
   method.seconds = seconds;
   method.plan = [](const GoRow& row, std::uint64_t seed, std::optional<double> limit) -> std::optional<GoPlan> {
     PlacementSearchOptions options;
-    options.evaluations = std::numeric_limits<std::int64_t>::max();
     options.seconds = limit;
     Random random(seed);
     std::optional<FoundPlacement> found = SearchPlacement(row.fused, options, random);

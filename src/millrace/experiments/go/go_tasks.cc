@@ -85,7 +85,6 @@ class TaskStudy {
 
   std::optional<GoDecided> Searched(const GoTasks& tasks, GoDecided decided) const {
     PlacementSearchOptions search;
-    search.evaluations = std::numeric_limits<std::int64_t>::max();
     search.seconds = options_.search;
     search.starts = {{decided.plan.assignment.placement, decided.plan.priorities}};
     search.keep_order = !Decides(tasks, Task::kPriority);
