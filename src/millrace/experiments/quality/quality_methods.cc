@@ -28,6 +28,12 @@ struct Entry {
 
 Budget Plans(std::int64_t samples) { return {.samples = samples, .iterations = std::nullopt, .seconds = std::nullopt}; }
 
+// As many as there is time for.
+Budget PlansWithin(double seconds) {
+  constexpr std::int64_t kMany = 1'000'000;
+  return {.samples = kMany, .iterations = std::nullopt, .seconds = seconds};
+}
+
 Budget Seconds(double seconds) { return {.samples = 1, .iterations = std::nullopt, .seconds = seconds}; }
 
 // The sampler and what begins at its samples, with these weights.
@@ -40,6 +46,12 @@ void AddSampler(const std::string& name, const std::string& other_weights, std::
   entries.push_back({name, name, Plans(kDraws), rivals("", "randomised-list")});
   entries.push_back({name + "+beam", name + "+beam", Plans(kDraws), rivals("+beam", name)});
   entries.push_back({name + "+resampling", name + "+resampling", Plans(kDraws), rivals("+resampling", name)});
+  const auto within = [&](const std::string& suffix, double seconds) {
+    entries.push_back({name + "+resampling" + suffix, name + "+resampling", PlansWithin(seconds),
+                       rivals("+resampling" + suffix, "anneal" + suffix)});
+  };
+  within("-0.01s", 0.01);
+  within("-0.1s", 0.1);
   const auto search = [&](const std::string& suffix, double seconds, QualityScope scope) {
     entries.push_back({name + "+search" + suffix, name + "+search", Seconds(seconds),
                        rivals("+search" + suffix, "anneal" + suffix), scope});
@@ -56,6 +68,7 @@ std::vector<Entry> Entries() {
       {"heuristics", ""},
       {"randomised-list", "randomised-list", Plans(kDraws)},
       {"brkga-1s", "brkga", Seconds(1), {"anneal-1s"}},
+      {"anneal-0.01s", "anneal", Seconds(0.01)},
       {"anneal-0.1s", "anneal", Seconds(0.1)},
       {"anneal-1s", "anneal", Seconds(1)},
       {"anneal-10s", "anneal", Seconds(10)},

@@ -11,9 +11,10 @@
 namespace millrace {
 
 // heft (the better of with and without insertion: the reference, always the first); heuristics (the best of all with
-// one answer); randomised-list (best of 64); brkga-1s; anneal-0.1s, -1s, -10s; gflownet, gflownet+beam and
-// gflownet+resampling (best of 64); gflownet+search-0.1s, -1s, -10s, which is all they take, sampling included. Each
-// gflownet also as gflownet-untrained. Searches of 10 s from samples only on the first graph of each cell.
+// one answer); randomised-list (best of 64); brkga-1s; anneal-0.01s, -0.1s, -1s, -10s; gflownet, gflownet+beam and
+// gflownet+resampling (best of 64, and with -0.01s and -0.1s of as many as there is time for); gflownet+search-0.1s,
+// -1s, -10s, which is all they take, sampling included. Each gflownet also as gflownet-untrained. Searches of 10 s from
+// samples only on the first graph of each cell.
 std::vector<std::string> QualityMethodNames();
 
 // Those of the names, in the order above; `heft` whether named or not; none: all. Throws InvalidInput for a name that
