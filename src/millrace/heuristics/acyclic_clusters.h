@@ -19,8 +19,8 @@ namespace millrace {
 
 // Their ops, by cluster in the topological order of their first groups; at least `fewest` clusters, unless there are
 // fewer groups, and more where no more pairs may be joined. Groups of a cluster can run on the same devices, and are of
-// one colocation at most; with a `placement`, by group, they are on one device of it, so that it is one of the clusters,
-// too. O((groups + edges) log edges) for each of O(log groups) rounds.
+// one colocation at most; with a `placement`, by group, they are on one device of it, so that clusters have it, too.
+// O((groups + edges) log edges) for each of O(log groups) rounds.
 FusionGroups MakeAcyclicClusters(const CostedGraph& costed, int fewest, std::span<const int> placement = {});
 
 // The graph of these clusters, each a group that takes what its groups take one after the other. `model` is that of
