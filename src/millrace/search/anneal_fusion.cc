@@ -177,8 +177,8 @@ class FusionSearch {
   }
 
   void AddClusterStarts(const std::optional<FusedPlan>& known, const Deadline& deadline) {
-    AddClustered(*merged_, PlaceByLayers(*merged_));
-    if (known) AddClustered(*known->costed, known->assignment.placement);
+    AddClustered(*merged_, {PlaceByLayers(*merged_), merged_->topological_order});
+    if (known) AddClustered(*known->costed, known->assignment);
     const auto clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClusters));
     for (const char* name : kHeuristics) {
       if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
@@ -191,17 +191,15 @@ class FusionSearch {
     std::erase_if(starts_, [most](const FusedPlan& start) { return start.makespan > most; });
   }
 
-  // A placement of all groups, over clusters that it leaves whole, in the best of the orders that clusters allow: those
-  // of its own plan are often a quarter slower there.
-  void AddClustered(const CostedGraph& all, const std::vector<int>& placement) {
-    const auto clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, all, kClusters, placement));
-    std::vector<int> device(Index(model_.graph().num_ops()));
-    for (std::int32_t group = 0; group < all.num_groups; ++group) {
-      for (const OpId op : all.groups[Index(group)]) device[Index(op)] = placement[Index(group)];
-    }
-    std::vector<int> placed;
-    for (const std::vector<OpId>& ops : clusters->groups) placed.push_back(device[Index(ops.front())]);
-    Assignment plan = BestOfOrders(*clusters, placed).assignment;
+  // A plan's placement over clusters that it leaves whole, in the best of the orders that clusters allow: its own is
+  // often a quarter slower there.
+  void AddClustered(const CostedGraph& all, const Assignment& known) {
+    const auto clusters =
+        std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, all, kClusters, known.placement));
+    const std::vector<int> device = SpreadOverOps(all, known).device;  // by op
+    std::vector<int> placement;
+    for (const std::vector<OpId>& ops : clusters->groups) placement.push_back(device[Index(ops.front())]);
+    Assignment plan = BestOfOrders(*clusters, placement).assignment;
     const double makespan = SecondsIfItFits(*clusters, plan);
     if (std::isfinite(makespan)) starts_.push_back({clusters, std::move(plan), makespan});
   }
