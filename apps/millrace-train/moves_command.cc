@@ -7,17 +7,20 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "json_lines.h"
 #include "learning_options.h"
 #include "millrace/formats/json_write.h"
 #include "millrace/train/go/move_trainer.h"
+#include "setting_options.h"
 #include "training_ranks.h"
 
 namespace millrace::cli {
 
 struct MovesRequest {
   LearningOptions learning;
+  std::vector<std::string> without;
 };
 
 namespace {
@@ -57,11 +60,16 @@ class MovesProgress : public MoveObserver {
 MovesCommand::MovesCommand() : request_(std::make_unique<MovesRequest>()) {
   app_.name("millrace train moves");
   MoveSettings defaults;
+  const SettingsTable settings = TableOf(defaults);
   AddLearningOptions(app_, request_->learning,
                      {.default_preset = "go-moves",
                       .default_checkpoint = "OUTPUT.checkpoint",
                       .threads = "look at placements and judge moves"},
-                     TableOf(defaults));
+                     settings);
+  app_.add_option("--without", request_->without, HelpOf(RowNamed(settings, "without")) + "; instead of the preset's")
+      ->check(AllowedBy(RowNamed(settings, "without")))
+      ->excludes("--resume")
+      ->delimiter(',');
 }
 
 MovesCommand::~MovesCommand() = default;
@@ -73,6 +81,7 @@ int Train(const MovesRequest& r, mpi::Ranks* ranks) {
   MoveTrainerOptions options;
   const std::optional<Checkpoint> resume = ResumeFrom(learning, kMoveCheckpoint);
   options.settings = SettingsOf<MoveSettings>(learning, resume, "go-moves");
+  if (!r.without.empty()) options.settings.without = r.without;
   SetLearningOptions(learning, ranks, options);
   options.checkpoint = learning.checkpoint.empty() ? learning.output + ".checkpoint" : learning.checkpoint;
   MovesProgress progress(learning);

@@ -57,8 +57,7 @@ int RunGoConvergence(const CommandLine& line, const GoConvergenceFlags& options)
   for (const char* name : {"go-untrained", "go"})
     untaught.push_back(MakeGoMethod(SamplesOf(study, name, options.study.draws)));
   const std::vector<GoMethod> trained = {
-      FinetunedGo(
-          "go-finetuned", go, [&study](const GoRow&) { return study.go_weights; }, kPlacementAndOrder),
+      FinetunedGo("go-finetuned", go, FromWeights(study.go_weights), kPlacementAndOrder),
       FinetunedGo("go-scratch", go, FromNoTraining, kPlacementAndOrder), TrainedHdp(hdp)};
   std::vector<std::string> names;
   for (const GoMethod& method : untaught) names.push_back(method.name);

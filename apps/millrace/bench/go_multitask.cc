@@ -66,8 +66,7 @@ int RunGoMultitask(const CommandLine& line, const GoMultitaskFlags& options) {
   GoPolicyFor policies = Always(std::make_shared<const GoPolicy>(ReadGoPolicy(study.go_weights)));
   if (options.finetune > 0) {
     account.Note(fmt::format("Fine-tuned for {} s for each choice of tasks, -untrained aside.", options.finetune));
-    policies = FinetunedGoPolicies({scratch.path(), options.finetune, options.logs},
-                                   [&study](const GoRow&) { return study.go_weights; });
+    policies = FinetunedGoPolicies({scratch.path(), options.finetune, options.logs}, FromWeights(study.go_weights));
   }
   GoTaskOptions tasks{.plans = draws, .search = options.search, .suffix = ""};
   for (GoMethod& method : GoTaskMethods(policies, tasks)) methods.push_back(std::move(method));

@@ -64,7 +64,7 @@ int RunGoPlacement(const CommandLine& line, const GoPlacementFlags& options) {
         "go-finetuned: placement and order, the best plan that fine-tuning measured; beside it a contended search for "
         "as long as that took.");
     methods.push_back(FinetunedGo("go-finetuned", {scratch.path(), options.finetune, options.logs},
-                                  [&study](const GoRow&) { return study.go_weights; }, {true, true, false}));
+                                  FromWeights(study.go_weights), {true, true, false}));
     methods.push_back(ContendedSearchAsLongAs("go-finetuned"));
     subjects.emplace_back("go-finetuned");
   }

@@ -21,17 +21,19 @@ namespace {
 
 struct GoTransferFlags {
   GoStudyFlags study;
-  double pretrain = 50;  // seconds of training for each family left out
-  double finetune = 50;  // seconds of training for each workload
-  double hdp = 0;        // seconds of training HDP for each workload; 0: without it
-  std::string logs;      // folder for those of the trainings; empty: none
+  double pretrain = 50;         // seconds of training the one-shot policy, for each family left out
+  double pretrain_moves = 300;  // likewise the moves
+  double finetune = 50;         // seconds of training for each workload
+  double hdp = 0;               // seconds of training HDP for each workload; 0: without it
+  std::string logs;             // folder for those of the trainings; empty: none
 };
 
 // `go` with weights of a workload's own.
-GoPlannerFor GoStartingFrom(GoStart start) {
-  return [start = std::move(start)](const GoRow& row) {
-    return std::shared_ptr<const Planner>(
-        MakePlannerRegistry({.gflownet_weights = {}, .go_weights = start(row)}).Make("go"));
+GoPlannerFor GoWith(GoStart policy, GoStart moves) {
+  return [policy = std::move(policy), moves = std::move(moves)](const GoRow& row, std::uint64_t seed) {
+    const PlannerFiles files = {
+        .gflownet_weights = {}, .go_weights = policy(row, seed), .go_moves_weights = moves(row, seed)};
+    return std::shared_ptr<const Planner>(MakePlannerRegistry(files).Make("go"));
   };
 }
 
@@ -40,15 +42,17 @@ int RunGoTransfer(const CommandLine& line, const GoTransferFlags& options) {
   BenchAccount account(line, 1);
   const GoStudy study = BeginGoStudy(options.study, account);
   const ScratchFolder scratch("go-transfer");
-  account.Note(
-      fmt::format("Placement and order of greedily fused groups. go-untrained: no training. go-zero-shot: trained for "
-                  "{0} s on the short workloads of the other five families. go-finetuned: these weights, then {1} s on "
-                  "the workload itself; go-scratch: {1} s from no training; beside them a contended search for as long "
-                  "as fine-tuning took. Draws: the best by the proxy; of trainings on the workload the best plan "
-                  "measured. Training for the family is not among the seconds of planning.",
-                  options.pretrain, options.finetune));
-  const GoStart pretrained =
-      PretrainedOnOthers({scratch.path() + "/pretrained", options.pretrain, {}}, line.common.seed);
+  account.Note(fmt::format(
+      "Placement and order of greedily fused groups. go-untrained: no training. go-zero-shot: on the other "
+      "five families the one-shot policy is trained for {0} s and the moves for {1} s, anew for every seed. "
+      "go-finetuned: that policy, then {2} s on the workload itself; go-scratch: {2} s from no training; "
+      "beside them a contended search for as long as fine-tuning took. Draws: the best by the proxy; of "
+      "trainings on the workload the best plan measured. Training for the family is not among the seconds "
+      "of planning.",
+      options.pretrain, options.pretrain_moves, options.finetune));
+  const std::string folder = scratch.path() + "/pretrained";
+  const GoStart policy = PretrainedOnOthers("go", {folder, options.pretrain, options.logs});
+  const GoStart moves = PretrainedOnOthers("moves", {folder, options.pretrain_moves, options.logs});
   const GoTraining training{scratch.path(), options.finetune, options.logs};
   std::vector<GoMethod> methods =
       GoBaselinesNamed(study, options.study.seconds, {"expert", "metis", "heft", "contended-search", "optimize"});
@@ -56,12 +60,14 @@ int RunGoTransfer(const CommandLine& line, const GoTransferFlags& options) {
   GoPlanned draws = SamplesOf(study, "go-untrained", options.study.draws);
   methods.push_back(MakeGoMethod(draws));
   draws.name = "go-zero-shot";
-  draws.planner = GoStartingFrom(pretrained);
-  const auto pretrain = [pretrained](const GoRow& row) { pretrained(row); };
+  draws.planner = GoWith(policy, moves);
   methods.push_back(MakeGoMethod(draws));
-  methods.back().prepare = pretrain;
-  methods.push_back(FinetunedGo("go-finetuned", training, pretrained, kPlacementAndOrder));
-  methods.back().prepare = pretrain;
+  methods.back().prepare = [policy, moves](const GoRow& row, std::uint64_t seed) {
+    policy(row, seed);
+    moves(row, seed);
+  };
+  methods.push_back(FinetunedGo("go-finetuned", training, policy, kPlacementAndOrder));
+  methods.back().prepare = [policy](const GoRow& row, std::uint64_t seed) { policy(row, seed); };
   methods.push_back(FinetunedGo("go-scratch", training, FromNoTraining, kPlacementAndOrder));
   methods.push_back(ContendedSearchAsLongAs("go-finetuned"));
   RunGoStudy(line, options.study, std::move(methods), study.seeds, {"go-zero-shot", "go-finetuned"}, account);
@@ -75,8 +81,10 @@ ExperimentRun AddGoTransfer(const CommandLine& line, CLI::App& flags) {
   AddWorkloadFlags(flags, options->study);
   AddMethodFlags(flags, options->study);
   AddDraws(flags, options->study);
-  AddSeconds(flags, "--pretrain", options->pretrain, "Seconds of training for each family left out")
+  AddSeconds(flags, "--pretrain", options->pretrain,
+             "Seconds of training the one-shot policy, for each family left out")
       ->capture_default_str();
+  AddSeconds(flags, "--pretrain-moves", options->pretrain_moves, "Likewise the moves of blocks")->capture_default_str();
   AddSeconds(flags, "--finetune", options->finetune, "Seconds of training for each workload")->capture_default_str();
   AddSeconds(flags, "--hdp", options->hdp, "Also HDP, trained for each workload for so many seconds");
   flags.add_option("-o,--output", options->logs, "Folder for the logs of the trainings");

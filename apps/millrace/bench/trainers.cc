@@ -47,6 +47,12 @@ std::vector<std::string> StartWords(const std::string& weights) {
   return {"--start", weights};
 }
 
+void MakeFolder(const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) throw WorkFailed("cannot make folder '" + folder + "': " + failed.message());
+}
+
 // One training of one row, in a folder of its own.
 class Run {
  public:
@@ -55,7 +61,9 @@ class Run {
     folder_ /= TitleOf(name, row, seed);
     words_ = WriteProblem(folder_.string(), row.graph, row.machine);
     words_.insert(words_.end(), {"--seed", fmt::format("{}", seed), "--time-limit", fmt::format("{}", seconds_)});
-    if (!training.log.empty()) words_.insert(words_.end(), {"--log", TrainingLogOf(training, name, row, seed)});
+    if (training.log.empty()) return;
+    MakeFolder(training.log);
+    words_.insert(words_.end(), {"--log", TrainingLogOf(training, name, row, seed)});
   }
 
   std::string plan() const { return (folder_ / "plan.json").string(); }
@@ -93,7 +101,11 @@ GoPlan ReadPlan(const std::string& file, const GoRow& row) {
 
 }  // namespace
 
-std::string FromNoTraining(const GoRow& /*row*/) { return {}; }
+GoStart FromWeights(std::string file) {
+  return [file = std::move(file)](const GoRow&, std::uint64_t) { return file; };
+}
+
+std::string FromNoTraining(const GoRow& /*row*/, std::uint64_t /*seed*/) { return {}; }
 
 std::string TrainingLogOf(const GoTraining& training, const std::string& name, const GoRow& row, std::uint64_t seed) {
   return fmt::format("{}/{}.jsonl", training.log, TitleOf(name, row, seed));
@@ -120,7 +132,7 @@ GoMethod FinetunedGo(std::string name, const GoTraining& training, GoStart start
   method.plan = [name = method.name, training, start = std::move(start), tasks](
                     const GoRow& row, std::uint64_t seed, std::optional<double>) -> std::optional<GoPlan> {
     const Run run(training, name, row, seed);
-    std::vector<std::string> words = StartWords(start(row));
+    std::vector<std::string> words = StartWords(start(row, seed));
     words.insert(words.end(), {"--tasks", TaskWords(tasks), "-o", run.weights(), "--plan", run.plan()});
     if (!run.Train("go", words)) return std::nullopt;
     return ReadPlan(run.plan(), row);
@@ -133,7 +145,7 @@ GoPolicyFor FinetunedGoPolicies(const GoTraining& training, GoStart start) {
     std::string name = TaskWords(tasks);
     for (char& letter : name) letter = letter == ',' ? '+' : letter;
     const Run run(training, name, row, seed);
-    const std::string weights = start(row);
+    const std::string weights = start(row, seed);
     std::vector<std::string> words = StartWords(weights);
     words.insert(words.end(), {"--tasks", TaskWords(tasks), "-o", run.weights()});
     const bool trained = run.Train("go", words);
@@ -141,21 +153,23 @@ GoPolicyFor FinetunedGoPolicies(const GoTraining& training, GoStart start) {
   };
 }
 
-GoStart PretrainedOnOthers(const GoTraining& training, std::uint64_t seed) {
-  auto made = std::make_shared<std::map<std::string, std::string>>();  // by family: path
-  return [training, seed, made](const GoRow& row) {
-    std::string& weights = (*made)[row.workload.family];
+GoStart PretrainedOnOthers(const std::string& kind, const GoTraining& training) {
+  auto made = std::make_shared<std::map<std::string, std::string>>();  // by title: path
+  return [kind, training, made](const GoRow& row, std::uint64_t seed) {
+    const std::string& family = row.workload.family;
+    const std::string title = fmt::format("{}-without-{}-{}", kind, family, seed);
+    std::string& weights = (*made)[title];
     if (!weights.empty()) return weights;
-    const std::filesystem::path folder(training.folder);
-    std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
-    if (failed) throw WorkFailed("cannot make folder '" + training.folder + "': " + failed.message());
-    const std::string file = (folder / ("without-" + row.workload.family + ".safetensors")).string();
-    const ChildResult child =
-        RunTrainer({"go", "--preset", "go", "--without", row.workload.family, "-o", file, "--seed",
-                    fmt::format("{}", seed), "--time-limit", fmt::format("{}", training.seconds)},
-                   training.seconds + kSpareSeconds);
-    if (!Succeeded(child)) throw WorkFailed("training go failed: " + WhyTrainerFailed(child));
+    MakeFolder(training.folder);
+    const std::string file = training.folder + "/" + title + ".safetensors";
+    std::vector<std::string> words = {kind, "--without", family, "-o", file, "--seed", fmt::format("{}", seed)};
+    words.insert(words.end(), {"--time-limit", fmt::format("{}", training.seconds)});
+    if (!training.log.empty()) {
+      MakeFolder(training.log);
+      words.insert(words.end(), {"--log", fmt::format("{}/{}.jsonl", training.log, title)});
+    }
+    const ChildResult child = RunTrainer(std::move(words), training.seconds + kSpareSeconds);
+    if (!Succeeded(child)) throw WorkFailed(fmt::format("training {} failed: {}", kind, WhyTrainerFailed(child)));
     weights = file;
     return weights;
   };

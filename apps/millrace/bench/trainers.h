@@ -16,11 +16,14 @@ struct GoTraining {
   std::string log;      // empty: none; else "NAME-ROW-SEED.jsonl" is written to this folder
 };
 
-// Weights of the one-shot policy to start from; an empty path: from none.
-using GoStart = std::function<std::string(const GoRow&)>;
+// The file of weights to start from; an empty path: from none.
+using GoStart = std::function<std::string(const GoRow&, std::uint64_t seed)>;
+
+// The same file for all.
+GoStart FromWeights(std::string file);
 
 // From no training.
-std::string FromNoTraining(const GoRow& row);
+std::string FromNoTraining(const GoRow& row, std::uint64_t seed);
 
 // A file of the folder.
 std::string TrainingLogOf(const GoTraining& training, const std::string& name, const GoRow& row, std::uint64_t seed);
@@ -33,8 +36,9 @@ GoMethod FinetunedGo(std::string name, const GoTraining& training, GoStart start
 // The policies themselves.
 GoPolicyFor FinetunedGoPolicies(const GoTraining& training, GoStart start);
 
-// For each row weights that were trained, for training.seconds, on the short workloads of all families but its own; a
-// family's are made when they are first asked for.
-GoStart PretrainedOnOthers(const GoTraining& training, std::uint64_t seed);
+// For each row and seed weights that were trained on all families but the row's own, for training.seconds; a family's
+// are made when they are first asked for. Weights of the one-shot policy ("go") learn from the short workloads, those
+// of moves ("moves") from the graphs of workloads/go_corpus.h.
+GoStart PretrainedOnOthers(const std::string& kind, const GoTraining& training);
 
 }  // namespace millrace::cli

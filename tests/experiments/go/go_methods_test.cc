@@ -189,7 +189,7 @@ TEST(RunGo, GivesAMethodTheSecondsThatAnotherTook) {
 TEST(RunGo, DoesNotCountWhatIsPrepared) {
   GoMethod method = GoBaselines(UsualGoPlanners(), 0.02).front();
   int prepared = 0;
-  method.prepare = [&prepared](const GoRow&) {
+  method.prepare = [&prepared](const GoRow&, std::uint64_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     ++prepared;
   };

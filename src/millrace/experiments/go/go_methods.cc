@@ -44,7 +44,7 @@ double MeasuredSeconds(const GoPlan& plan) {
 
 std::optional<GoPlan> BestPlan(const GoPlanned& planned, const GoRow& row, std::uint64_t seed,
                                std::optional<double> seconds) {
-  const std::shared_ptr<const Planner> planner = planned.planner(row);
+  const std::shared_ptr<const Planner> planner = planned.planner(row, seed);
   const PlanningProblem problem =
       planned.fusion == GoFusion::kOpen ? PlanningProblem(*row.model) : PlanningProblem(*row.model, row.fused);
   Budget budget = planned.budget;
@@ -84,7 +84,8 @@ GoMethod MakeGoMethod(const GoPlanned& planned) {
 }
 
 GoPlannerFor PlannerNamed(const PlannerRegistry& planners, const std::string& name) {
-  return [planner = std::shared_ptr<const Planner>(planners.Make(name))](const GoRow&) { return planner; };
+  return
+      [planner = std::shared_ptr<const Planner>(planners.Make(name))](const GoRow&, std::uint64_t) { return planner; };
 }
 
 GoMethod ContendedSearch(std::string name, double seconds) {

@@ -35,7 +35,7 @@ struct GoMethod {
   std::optional<double> seconds = {};  // wall time it may take, where that is limited
   std::string as_long_as = {};         // name of a method before it: it may take the seconds that one took
   // What comes before planning and is not counted: weights that other workloads share. Null: nothing.
-  std::function<void(const GoRow&)> prepare = {};
+  std::function<void(const GoRow&, std::uint64_t seed)> prepare = {};
   // Nothing where it finds no plan. Plans that do not fit in memory are handed out, too: the judge says so. The last
   // one: the seconds it may take.
   std::function<std::optional<GoPlan>(const GoRow&, std::uint64_t seed, std::optional<double>)> plan = {};
@@ -44,8 +44,8 @@ struct GoMethod {
 // Which fusion a planner is asked to plan for: GreedyFusion's groups, as frameworks fuse, or its own choice.
 enum class GoFusion { kGreedy, kOpen };
 
-// The planner for a workload: the same for all, or one whose weights are meant for it.
-using GoPlannerFor = std::function<std::shared_ptr<const Planner>(const GoRow&)>;
+// The planner for a workload: the same for all, or one whose weights are meant for it and this seed.
+using GoPlannerFor = std::function<std::shared_ptr<const Planner>(const GoRow&, std::uint64_t seed)>;
 
 // What a planner offers. The `measured` best by the proxy are tried on the target, and the fastest there is the answer;
 // 1: the proxy alone decides.

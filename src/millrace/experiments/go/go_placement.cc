@@ -126,7 +126,7 @@ Table WallTable(const GoResult& result) {
 
 GoOutcome JudgeGoMethod(const GoRow& row, const GoMethod& method, std::uint64_t seed, std::optional<double> seconds) {
   GoOutcome outcome;
-  if (method.prepare) method.prepare(row);
+  if (method.prepare) method.prepare(row, seed);
   const Deadline clock;
   const std::optional<GoPlan> plan = method.plan(row, seed, seconds);
   outcome.wall_seconds = clock.Elapsed();
