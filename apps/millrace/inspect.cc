@@ -214,6 +214,7 @@ Json DescribeMachine(const Machine& machine) {
           {"units", units.size()},
           {"devices", facts["devices"]},
           {"links", facts["links"]},
+          {"sharing", NameOf(machine.sharing)},
           {"default_link", machine.default_link ? facts["default_link"] : Json()}};
 }
 
@@ -243,6 +244,7 @@ void PrintMachine(const Machine& machine, const Json& facts) {
           rate(link.bandwidth), link.channel ? fmt::format(", channel {}", *link.channel) : "",
           link.entry_channel ? fmt::format(", entry channel {}", *link.entry_channel) : "");
   }
+  if (machine.sharing == Sharing::kFair) Print("  transfers share a channel evenly\n");
   if (machine.default_link) {
     Print("  any other pair: {}, {}\n", ReadableSeconds(machine.default_link->latency_seconds),
           rate(machine.default_link->bandwidth));

@@ -2,6 +2,7 @@
 // How fast the searches search: items are changes tried (polish) or plans decoded (BRKGA) per second.
 #include <benchmark/benchmark.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,11 +21,17 @@ namespace {
 
 constexpr int kDevices = 8;
 
-CostedGraph Problem(std::int64_t ops, Proxy proxy = Proxy::kLinear) {
+// `hosts`: each sends over one channel, receives over another, and shares them so.
+CostedGraph Problem(std::int64_t ops, Proxy proxy = Proxy::kLinear, std::optional<Sharing> hosts = std::nullopt) {
   RandomGraphOptions options;
   options.ops = ops;
   const ComputationGraph graph = MakeRandomGraph("layered", options);
-  const Machine machine = *MachinePreset("homogeneous:" + std::to_string(kDevices) + ",bandwidth=1e9");
+  Machine machine = *MachinePreset("homogeneous:" + std::to_string(kDevices) + ",bandwidth=1e9");
+  if (hosts) machine.sharing = *hosts;
+  for (int pair = 0; hosts && pair < kDevices * kDevices; ++pair) {
+    const int from = pair / kDevices, to = pair % kDevices;
+    if (from != to) machine.links.push_back({from, to, 0, 1e9, from, kDevices + to});
+  }
   return MakeCostedGraph(*MakeAnalyticCostModel(graph, machine, proxy), SingleOpGroups(graph));
 }
 
@@ -37,9 +44,9 @@ Assignment HeftPlan(const CostedGraph& costed) {
 }
 
 // At a temperature that stays: shares of the makespan over the groups, in hundredths.
-void LocalSearchChanges(benchmark::State& state, Proxy proxy) {
+void LocalSearchChanges(benchmark::State& state, Proxy proxy, std::optional<Sharing> hosts) {
   constexpr std::int64_t kChanges = 20'000;
-  const CostedGraph costed = Problem(state.range(0), proxy);
+  const CostedGraph costed = Problem(state.range(0), proxy, hosts);
   const Assignment start = HeftPlan(costed);
   LocalSearch local_search(costed);
   LocalSearchOptions options;
@@ -49,11 +56,17 @@ void LocalSearchChanges(benchmark::State& state, Proxy proxy) {
   for (auto _ : state) benchmark::DoNotOptimize(local_search.Improve(start, options, random));
   state.SetItemsProcessed(state.iterations() * kChanges);
 }
-BENCHMARK_CAPTURE(LocalSearchChanges, linear, Proxy::kLinear)
+BENCHMARK_CAPTURE(LocalSearchChanges, linear, Proxy::kLinear, std::nullopt)
     ->ArgsProduct({{60, 200, 1000}, {10, 100}})
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(LocalSearchChanges, contended, Proxy::kContended)
+BENCHMARK_CAPTURE(LocalSearchChanges, contended, Proxy::kContended, std::nullopt)
     ->ArgsProduct({{60, 200, 1000}, {10, 100}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(LocalSearchChanges, in_turn, Proxy::kContended, Sharing::kOneAtATime)
+    ->ArgsProduct({{60, 200, 1000}, {10}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(LocalSearchChanges, fair, Proxy::kContended, Sharing::kFair)
+    ->ArgsProduct({{60, 200, 1000}, {10}})
     ->Unit(benchmark::kMillisecond);
 
 void DecodeRandomKeys(benchmark::State& state) {

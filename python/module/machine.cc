@@ -4,6 +4,8 @@
 #include <pybind11/operators.h>
 #include <pybind11/stl.h>
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "classes.h"
@@ -21,8 +23,11 @@ namespace millrace::python {
 namespace {
 
 std::shared_ptr<Machine> MakeMachine(std::string name, std::vector<Device> devices, std::vector<Link> links,
-                                     const std::optional<DefaultLink>& default_link) {
+                                     const std::optional<DefaultLink>& default_link, const std::string& sharing) {
   Machine machine{std::move(name), std::move(devices), std::move(links), default_link};
+  const std::optional<Sharing> named = SharingNamed(sharing);
+  if (!named) throw InvalidInput("sharing: '" + sharing + "' is neither 'one-at-a-time' nor 'fair'");
+  machine.sharing = *named;
   CheckMachine(machine);
   return std::make_shared<Machine>(std::move(machine));
 }
@@ -90,11 +95,14 @@ void AddMachines(py::module_& module) {
       "Devices joined by links, as the format millrace.machine has it. Immutable. Raises InvalidInput for rates that "
       "are not above 0, costs below 0, links to nowhere or given twice.")
       .def(py::init(&MakeMachine), "name"_a, "devices"_a, "links"_a = std::vector<Link>(),
-           "default_link"_a = py::none())
+           "default_link"_a = py::none(), "sharing"_a = std::string(NameOf(Sharing::kOneAtATime)))
       .def_readonly("name", &Machine::name)
       .def_readonly("devices", &Machine::devices)
       .def_readonly("links", &Machine::links)
       .def_readonly("default_link", &Machine::default_link, "None: pairs without a link transfer for free.")
+      .def_property_readonly(
+          "sharing", [](const Machine& machine) { return NameOf(machine.sharing); },
+          "How transfers share a channel under contention: 'one-at-a-time' or 'fair'.")
       .def_property_readonly("hash", &MachineHash, "Of all but names: 16 hexadecimal digits.")
       .def("to_json", &MachineJson, "The text of a machine file.")
       .def_static("from_json", &MachineOfJson, "text"_a, "Of the text of a machine file. Raises InvalidInput.")

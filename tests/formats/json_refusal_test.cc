@@ -178,6 +178,7 @@ TEST(MachineJson, NamesTheMemberThatIsWrong) {
       {"\"from\":0", "\"from\":1", "a device needs no link to itself"},
       {"\"to\":1", "\"to\":-1", "links[0].to: there is no device -1"},
       {"\"bandwidth\":5", "\"bandwidth\":0", "links[0].bandwidth: must be > 0"},
+      {"\"links\"", "\"sharing\":\"even\",\"links\"", "sharing: 'even' is neither 'one-at-a-time' nor 'fair'"},
       {"\"bandwidth\":5", "\"bandwidth\":1e400", "links[0].bandwidth: not JSON: number overflow"},
       {"\"latency_seconds\":0", "\"latency_seconds\":-1", "links[0].latency_seconds: is negative"},
       {"\"units\":[0]", "\"units\":[0,nul]", "devices[0].units[1]: not JSON"},

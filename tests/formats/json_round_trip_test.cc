@@ -100,6 +100,7 @@ TEST(MachineJson, ReadsBackWhatItWroteToTheLastBit) {
   for (int round = 0; round < kRounds; ++round) {
     Machine machine = testing::RandomMachine(random, options);
     machine.devices[0].flops_per_second = AnyCost(random) + 1e-300;
+    if (random.Below(2) == 0) machine.sharing = Sharing::kFair;
     if (random.Below(2) == 0) machine.default_link = DefaultLink{AnyCost(random), kUnlimitedBandwidth};
     EXPECT_EQ(ParseMachineJson(MachineJson(machine)), machine);
   }

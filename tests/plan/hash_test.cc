@@ -97,6 +97,7 @@ TEST(MachineHash, IgnoresNamesAndNothingElse) {
       [](Machine& m) { m.links[0].channel = -1; },
       [](Machine& m) { m.links[0].entry_channel = 0; },
       [](Machine& m) { m.links[0].entry_channel = 1; },
+      [](Machine& m) { m.sharing = Sharing::kFair; },
       [](Machine& m) {
         m.default_link = DefaultLink{0, 1};
       },

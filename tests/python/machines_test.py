@@ -20,6 +20,7 @@ def two_devices():
         ],
         [millrace.Link(0, 1, latency_seconds=1e-5, bandwidth=1e10, channel=0, entry_channel=2)],
         millrace.DefaultLink(bandwidth=5e9),
+        sharing="fair",
     )
 
 
@@ -30,7 +31,9 @@ class Machines(command.TestInFolder):
             for again in (
                 millrace.Machine.from_json(machine.to_json()),
                 millrace.Machine.from_dict(machine.to_dict()),
-                millrace.Machine(machine.name, machine.devices, machine.links, machine.default_link),
+                millrace.Machine(
+                    machine.name, machine.devices, machine.links, machine.default_link, machine.sharing
+                ),
                 millrace.load_machine(self.path("machine.json")),
                 millrace.load_machine(pathlib.Path(self.path("machine.json"))),
                 millrace.load_machine(machine.to_dict()),
@@ -56,6 +59,8 @@ class Machines(command.TestInFolder):
         self.assertEqual((machine.links[0].from_, machine.links[0].to, machine.links[0].channel), (0, 1, 0))
         self.assertEqual(machine.links[0].entry_channel, 2)
         self.assertEqual(machine.default_link.bandwidth, 5e9)
+        self.assertEqual(machine.sharing, "fair")
+        self.assertEqual(millrace.load_machine("p100x4").sharing, "one-at-a-time")
         self.assertTrue(any("homogeneous" in line for line in millrace.presets()))
 
     def test_refuse_what_makes_no_sense(self):
@@ -68,6 +73,8 @@ class Machines(command.TestInFolder):
         ):
             with self.assertRaisesRegex(millrace.InvalidInput, words):
                 millrace.Machine("odd", devices, links)
+        with self.assertRaisesRegex(millrace.InvalidInput, "even"):
+            millrace.Machine("odd", [device], sharing="even")
         for wrong in ("no-such-preset", "homogeneous:0", self.path("none.json"), {"format": "millrace.machine"}):
             with self.assertRaises(millrace.InvalidInput):
                 millrace.load_machine(wrong)

@@ -190,6 +190,7 @@ Machine RandomMachine(Random& random, const RandomProblemOptions& options) {
     if (options.memory && Chance(random, 0.6)) device.memory_bytes = random.Uniform(2.0, 60.0);
     machine.devices.push_back(std::move(device));
   }
+  if (options.fair) machine.sharing = Sharing::kFair;
   if (!options.links) return machine;
   if (Chance(random, 0.5)) machine.default_link = DefaultLink{Cost(random, options, 0.25), Rate(random, options)};
   for (int from = 0; from < devices; ++from) {

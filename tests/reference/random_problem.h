@@ -20,6 +20,7 @@ struct RandomProblemOptions {
   bool fusible = true;  // some ops have fusible types
   bool group_seconds = true;
   bool links = true;  // else every transfer is free
+  bool fair = false;  // channels are shared fairly
   bool tidy = false;  // times and rates are small dyadic fractions: sums are exact and ties are common
 };
 

@@ -26,8 +26,8 @@ MoveMix MovesOfEveryKind() {
 
 // Large enough for several states to be remembered.
 struct ContendedProblem : testing::CostedProblem {
-  explicit ContendedProblem(Random& random, int most_ops = 150)
-      : CostedProblem(random, {.most_ops = most_ops}, Proxy::kContended), start(Start(random)) {}
+  explicit ContendedProblem(Random& random, int most_ops = 150, bool fair = false)
+      : CostedProblem(random, {.most_ops = most_ops, .fair = fair}, Proxy::kContended), start(Start(random)) {}
 
   const Assignment start;
 };
@@ -35,7 +35,7 @@ struct ContendedProblem : testing::CostedProblem {
 TEST(ContendedLivePlan, KeepsPlansValidAndTimedAsTheSimulatorSays) {
   Random random(41);
   for (int round = 0; round < 60; ++round) {
-    const ContendedProblem problem(random);
+    const ContendedProblem problem(random, 150, round % 3 == 0);
     Simulator simulator(problem.costed);
     ContendedLivePlan plan(problem.costed);
     plan.Start(problem.start);
@@ -63,7 +63,7 @@ TEST(ContendedLivePlan, SaysThatAChangeExceedsALimitExactlyWhereItDoes) {
   Random random(42);
   int above = 0, within = 0;
   for (int round = 0; round < 60; ++round) {
-    const ContendedProblem problem(random);
+    const ContendedProblem problem(random, 150, round % 3 == 0);
     Simulator simulator(problem.costed);
     ContendedLivePlan plan(problem.costed);
     plan.Start(problem.start);
@@ -95,7 +95,7 @@ TEST(ContendedLivePlan, SaysThatAChangeExceedsALimitExactlyWhereItDoes) {
 TEST(ContendedLivePlan, FindsCriticalGroupsThatReachBackToTheStart) {
   Random random(43);
   for (int round = 0; round < 60; ++round) {
-    const ContendedProblem problem(random);
+    const ContendedProblem problem(random, 150, round % 3 == 0);
     ContendedLivePlan plan(problem.costed);
     plan.Start(problem.start);
     const Timeline timeline = MakeTimeline(problem.costed, problem.start);

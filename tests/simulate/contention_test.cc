@@ -5,125 +5,51 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 
 #include "millrace/cost/analytic_cost.h"
 #include "tests/reference/costed_problem.h"
+#include "tests/reference/slow_clock.h"
 
 namespace millrace {
 namespace {
 
 using testing::RandomProblemOptions;
+using testing::SlowTransfer;
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-// The header's rules as a clock that is moved from event to event, with everything looked at each time. Groups must
-// take some time.
+// The header's rules. Groups must take some time.
 Timeline SlowContendedTimeline(const CostedGraph& costed, const Assignment& assignment) {
-  struct Transfer {
-    const GroupTensor* tensor;
-    int place, memory, channel, entry;
-    double duration;
-    double begin = kNever;  // on its channel
-    double end = kNever;    // there
-  };
   const Topology& topology = costed.topology;
-  const auto groups = static_cast<std::size_t>(costed.num_groups);
-  const auto device_of = [&](int group) { return assignment.placement[static_cast<std::size_t>(group)]; };
-  std::vector<int> place(groups);
-  for (std::size_t i = 0; i < groups; ++i)
-    place[static_cast<std::size_t>(assignment.sequence[i])] = static_cast<int>(i);
-  std::vector<Transfer> transfers;
-  for (const GroupTensor& tensor : costed.tensors) {
-    for (int memory = 0; memory < topology.num_memories && tensor.producer >= 0; ++memory) {
-      int first = -1;
-      for (const std::int32_t reader : costed.Readers(tensor)) {
-        const std::size_t pair = topology.Pair(device_of(tensor.producer), device_of(reader));
-        if (topology.memory_of[static_cast<std::size_t>(device_of(reader))] != memory || topology.free[pair]) continue;
-        if (first < 0 || place[static_cast<std::size_t>(reader)] < place[static_cast<std::size_t>(first)])
-          first = reader;
-      }
-      if (first < 0) continue;
-      const int from = device_of(tensor.producer);
-      transfers.push_back({&tensor, place[static_cast<std::size_t>(tensor.producer)], memory,
-                           topology.channel[topology.Pair(from, device_of(first))],
-                           topology.EntryOf(topology.Pair(from, device_of(first))),
-                           costed.TransferSeconds(tensor.bytes, from, device_of(first))});
-    }
-  }
-  Timeline timeline;
-  timeline.start.assign(groups, kNever);
-  timeline.finish.assign(groups, kNever);
-  const auto share_a_unit = [&](int a, int b) {
-    for (int i = topology.device_offsets[static_cast<std::size_t>(a)];
-         i < topology.device_offsets[static_cast<std::size_t>(a) + 1]; ++i) {
-      for (int j = topology.device_offsets[static_cast<std::size_t>(b)];
-           j < topology.device_offsets[static_cast<std::size_t>(b) + 1]; ++j) {
-        if (topology.device_units[static_cast<std::size_t>(i)] == topology.device_units[static_cast<std::size_t>(j)])
-          return true;
-      }
-    }
-    return false;
-  };
-  const auto can_start = [&](int group, double now) {
-    for (int i = 0; i < place[static_cast<std::size_t>(group)]; ++i) {
-      const int earlier = assignment.sequence[static_cast<std::size_t>(i)];
-      if (share_a_unit(device_of(earlier), device_of(group)) &&
-          timeline.finish[static_cast<std::size_t>(earlier)] > now)
-        return false;
-    }
-    for (const GroupTensor& tensor : costed.tensors) {
-      const auto readers = costed.Readers(tensor);
-      if (tensor.producer < 0 || std::find(readers.begin(), readers.end(), group) == readers.end()) continue;
-      if (timeline.finish[static_cast<std::size_t>(tensor.producer)] > now) return false;
-      if (topology.free[topology.Pair(device_of(tensor.producer), device_of(group))]) continue;
-      for (const Transfer& transfer : transfers) {
-        if (transfer.tensor == &tensor &&
-            transfer.memory == topology.memory_of[static_cast<std::size_t>(device_of(group))] && transfer.end > now)
-          return false;
-      }
-    }
-    return true;
+  testing::SlowClock clock(costed, assignment);
+  const auto channel_of = [&](const SlowTransfer& t) { return topology.channel[topology.Pair(t.from, t.to)]; };
+  const auto entry_of = [&](const SlowTransfer& t) { return topology.EntryOf(topology.Pair(t.from, t.to)); };
+  // A transfer asks for its channel when it is ready, and then, when it is let in there, for its entry.
+  const auto at_entry = [](const SlowTransfer& t) { return t.begin < SlowTransfer::kNever; };
+  const auto asks_for = [&](const SlowTransfer& t) { return at_entry(t) ? entry_of(t) : channel_of(t); };
+  const auto rank = [&](const SlowTransfer& t) {
+    return std::tuple(at_entry(t) ? t.begin : clock.Ready(t), at_entry(t), clock.Ready(t));
   };
   std::map<int, double> busy_until;
-  for (double now = 0; now < kNever;) {
+  for (double now = 0; now < SlowTransfer::kNever;) {
     for (bool moved = true; moved;) {
       moved = false;
-      Transfer* best = nullptr;
-      const auto ready = [&](const Transfer& t) {
-        return timeline.finish[static_cast<std::size_t>(t.tensor->producer)];
-      };
-      // A transfer asks for its channel when it is ready, and then, when it is let in there, for its entry.
-      const auto at_entry = [&](const Transfer& t) { return t.begin < kNever; };
-      const auto rank = [&](const Transfer& t) {
-        return std::tuple(at_entry(t) ? t.begin : ready(t), at_entry(t), ready(t), t.place, t.tensor->tensor, t.memory);
-      };
-      for (Transfer& transfer : transfers) {
-        if (transfer.end < kNever || ready(transfer) > now) continue;
-        if (busy_until[at_entry(transfer) ? transfer.entry : transfer.channel] > now) continue;
+      SlowTransfer* best = nullptr;
+      for (SlowTransfer& transfer : clock.transfers()) {
+        if (transfer.end < SlowTransfer::kNever || clock.Ready(transfer) > now) continue;
+        if (busy_until[asks_for(transfer)] > now) continue;
         if (best == nullptr || rank(transfer) < rank(*best)) best = &transfer;
       }
       if (best != nullptr) {
-        const double end = now + best->duration;
-        busy_until[at_entry(*best) ? best->entry : best->channel] = end;
-        if (at_entry(*best) || best->entry < 0) best->end = end;
+        const double end = now + costed.TransferSeconds(best->tensor->bytes, best->from, best->to);
+        busy_until[asks_for(*best)] = end;
+        if (at_entry(*best) || entry_of(*best) < 0) best->end = end;
         if (!at_entry(*best)) best->begin = now;
         moved = true;
       }
     }
-    double next = kNever;
-    for (int group = 0; group < costed.num_groups; ++group) {
-      const auto g = static_cast<std::size_t>(group);
-      if (timeline.start[g] == kNever && can_start(group, now)) {
-        timeline.start[g] = now;
-        timeline.finish[g] = now + costed.Seconds(group, device_of(group));
-        timeline.makespan = std::max(timeline.makespan, timeline.finish[g]);
-      }
-      if (timeline.finish[g] > now) next = std::min(next, timeline.finish[g]);
-    }
-    for (const Transfer& transfer : transfers) {
+    double next = clock.StartGroups(now);
+    for (const SlowTransfer& transfer : clock.transfers()) {
       if (transfer.end > now) next = std::min(next, transfer.end);
     }
     for (const auto& [channel, until] : busy_until) {
@@ -131,18 +57,7 @@ Timeline SlowContendedTimeline(const CostedGraph& costed, const Assignment& assi
     }
     now = next;
   }
-  return timeline;
-}
-
-// Like a random graph, but no op is over in no time.
-ComputationGraph LastingGraph(Random& random, const RandomProblemOptions& options) {
-  GraphData data = testing::RandomGraph(random, options).data();
-  for (Op& op : data.ops) {
-    op.seconds.by_kind.clear();
-    op.seconds.everywhere = 0.5 * static_cast<double>(1 + random.Below(6));
-  }
-  data.group_seconds.clear();
-  return ComputationGraph(std::move(data));
+  return clock.timeline();
 }
 
 TEST(ContendedTimeline, EqualsASlowClockOnRandomProblems) {
@@ -154,7 +69,7 @@ TEST(ContendedTimeline, EqualsASlowClockOnRandomProblems) {
     options.tidy = true;
     options.gangs = seed % 2 == 0;
     if (seed % 3 == 0) options.most_ops = 40;
-    const ComputationGraph graph = LastingGraph(random, options);
+    const ComputationGraph graph = testing::LastingGraph(random, options);
     Machine machine = testing::RandomMachine(random, options);
     if (seed % 3 == 0) {
       for (Link& link : machine.links) link.entry_channel = 50 + link.to;

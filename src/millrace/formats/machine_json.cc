@@ -82,6 +82,11 @@ Machine MachineAt(const JsonPlace& place) {
   if (const auto link = place.Optional("default_link")) {
     machine.default_link = DefaultLink{link->Member("latency_seconds").Cost(), link->Member("bandwidth").Rate()};
   }
+  if (const auto sharing = place.Optional("sharing")) {
+    const std::optional<Sharing> named = SharingNamed(sharing->Text());
+    if (!named) sharing->Refuse("'" + sharing->Text() + "' is neither 'one-at-a-time' nor 'fair'");
+    machine.sharing = *named;
+  }
   try {
     CheckMachine(machine);
   } catch (const InvalidInput& error) {
@@ -105,6 +110,7 @@ void AppendMachine(std::string& out, const Machine& machine) {
     AppendJsonMember(out, "bandwidth", machine.default_link->bandwidth);
     out += '}';
   }
+  if (machine.sharing != Sharing::kOneAtATime) AppendJsonMember(out, "sharing", NameOf(machine.sharing));
   out += '}';
 }
 

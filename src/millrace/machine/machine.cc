@@ -44,6 +44,15 @@ void CheckChannel(const std::optional<int>& channel, const std::string& where, c
 
 }  // namespace
 
+std::string_view NameOf(Sharing sharing) { return sharing == Sharing::kFair ? "fair" : "one-at-a-time"; }
+
+std::optional<Sharing> SharingNamed(std::string_view name) {
+  for (const Sharing sharing : {Sharing::kOneAtATime, Sharing::kFair}) {
+    if (name == NameOf(sharing)) return sharing;
+  }
+  return std::nullopt;
+}
+
 void CheckMachine(const Machine& machine) {
   if (machine.devices.empty()) throw InvalidInput("the machine has no devices");
   if (machine.devices.size() > kMostDevices) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // The machine a plan is made for: devices made of units, joined by directed links. Plain data. Seconds, bytes, flops.
@@ -34,6 +35,18 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
+// How transfers share a channel under contention.
+enum class Sharing {
+  kOneAtATime,  // first ready, first served: the copies of one host
+  kFair         // all at once, evenly: connections of TCP (simulate/fair_share.h)
+};
+
+// "one-at-a-time", "fair".
+std::string_view NameOf(Sharing sharing);
+
+// Nothing for any other name.
+std::optional<Sharing> SharingNamed(std::string_view name);
+
 // The link between every pair of devices that has none of its own.
 struct DefaultLink {
   double latency_seconds = 0;
@@ -47,6 +60,7 @@ struct Machine {
   std::vector<Device> devices;
   std::vector<Link> links;
   std::optional<DefaultLink> default_link;  // absent: pairs without a link transfer for free
+  Sharing sharing = Sharing::kOneAtATime;
 
   bool operator==(const Machine&) const = default;
 };

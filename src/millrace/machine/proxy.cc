@@ -8,7 +8,7 @@ namespace millrace {
 Proxy UsualProxy(const Machine& machine) {
   const bool channels = std::any_of(machine.links.begin(), machine.links.end(),
                                     [](const Link& link) { return link.channel || link.entry_channel; });
-  return channels ? Proxy::kContended : Proxy::kLinear;
+  return channels || machine.sharing == Sharing::kFair ? Proxy::kContended : Proxy::kLinear;
 }
 
 std::string_view NameOf(Proxy proxy) { return proxy == Proxy::kLinear ? "linear" : "contended"; }

@@ -14,7 +14,7 @@ enum class Proxy {
   kContended  // links that share a channel do: simulate/contention.h
 };
 
-// contended where the machine names a channel, else linear.
+// contended where the machine names a channel or says that channels are shared fairly, else linear.
 Proxy UsualProxy(const Machine& machine);
 
 // "linear", "contended".

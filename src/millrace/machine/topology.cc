@@ -130,6 +130,7 @@ std::size_t Topology::NumChannels() const {
 Topology MakeTopology(const Machine& machine) {
   Topology topology;
   topology.num_devices = static_cast<int>(machine.devices.size());
+  topology.sharing = machine.sharing;
   FillUnits(machine, topology);
   FillMemories(machine, topology);
   FillLinks(machine, topology);

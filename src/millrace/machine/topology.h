@@ -17,6 +17,7 @@ struct Topology {
   int num_units = 0;     // distinct units
   int num_memories = 0;  // distinct memories
   Proxy proxy = Proxy::kLinear;
+  Sharing sharing = Sharing::kOneAtATime;  // of channels under contention
 
   // Units of device d, renumbered 0..num_units-1 in ascending order of their ids: device_units[device_offsets[d]..].
   std::vector<std::int32_t> device_offsets;

@@ -87,6 +87,7 @@ std::string MachineHash(const Machine& machine) {
     hash.Add(machine.default_link->latency_seconds);
     hash.Add(machine.default_link->bandwidth);
   }
+  if (machine.sharing != Sharing::kOneAtATime) hash.Add(std::string(NameOf(machine.sharing)));
   return hash.Hex();
 }
 

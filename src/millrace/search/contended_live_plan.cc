@@ -134,7 +134,7 @@ bool ContendedLivePlan::SameCrossings(const ContendedState& before) const {
 // From now_ on everything happens as it does from a state without the change, after as many finishes.
 bool ContendedLivePlan::GoesOnLike(const ContendedState& before) const {
   if (now_.running.empty() || now_.running.size() != before.running.size()) return false;
-  if (!SameCrossings(before)) return false;
+  if (now_.flows != before.flows || !SameCrossings(before)) return false;
   for (const auto& running : now_.running) {
     if (std::find(before.running.begin(), before.running.end(), running) == before.running.end()) return false;
   }

@@ -35,6 +35,7 @@ ContendedRun::ContendedRun(const CostedGraph& costed)
       first_place_(Index(costed.topology.num_memories), kNobody),
       first_device_(Index(costed.topology.num_memories), 0),
       arrival_(Index(costed.topology.num_memories), 0.0) {
+  if (costed.topology.sharing == Sharing::kFair) fair_share_.emplace(costed.topology);
   for (const GroupTensor& tensor : costed.tensors) {
     if (tensor.producer >= 0 && tensor.num_readers > 0) ++made_offsets_[Index(tensor.producer) + 1];
   }
@@ -61,6 +62,7 @@ void ContendedRun::Begin(const ChainedPlan& plan, ContendedState& state) {
   state.channel_free.assign(costed_.topology.NumChannels(), 0.0);
   state.crossing.clear();
   state.num_sent = 0;
+  FairShare::Clear(state.flows);
   state.running.clear();
   state.running.reserve(Index(costed_.topology.num_units));
   state.makespan = 0;
@@ -101,7 +103,11 @@ bool ContendedRun::CrossingComesFirst(const ContendedState& state) const {
 }
 
 bool ContendedRun::Step(const ChainedPlan& plan, ContendedState& state) {
-  while (CrossingComesFirst(state)) Cross(plan, state);
+  if (fair_share_) {
+    MoveFlows(plan, state);
+  } else {
+    while (CrossingComesFirst(state)) Cross(plan, state);
+  }
   if (state.running.empty()) return false;
   std::pop_heap(state.running.begin(), state.running.end(), LaterFinish{plan.position});
   const auto [time, group] = state.running.back();
@@ -135,6 +141,14 @@ std::int32_t ContendedRun::NoteTransfer(const ContendedState& state, int produce
   return last;
 }
 
+// When it is there is not known yet.
+void ContendedRun::Await(ContendedState& state, std::size_t memory, Crossing transfer) {
+  arrival_[memory] = kNotYet;
+  transfer.number = state.num_sent++;
+  state.crossing.push_back(transfer);
+  std::push_heap(state.crossing.begin(), state.crossing.end(), LaterBegin{});
+}
+
 void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int group, std::int32_t number, double time) {
   const Topology& topology = costed_.topology;
   const Made& made = made_[Index(number)];
@@ -159,6 +173,16 @@ void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int grou
     first_place_[memory] = kNobody;
     const int to = first_device_[memory];
     const std::size_t pair = topology.Pair(from, to);
+    if (fair_share_) {
+      // Its latency keeps nobody else from the channels.
+      std::int32_t traced = -1;
+      if (causes_ != nullptr) {
+        traced = static_cast<std::int32_t>(traced_.size());
+        traced_.push_back({group, -1, to, time, time});
+      }
+      Await(state, memory, {time + topology.latency[pair], 0, number, from, to, traced});
+      continue;
+    }
     const std::int32_t channel = topology.channel[pair];
     const double begin = std::max(state.channel_free[Index(channel)], time);
     const std::int32_t traced = causes_ == nullptr ? -1 : NoteTransfer(state, group, to, channel, time);
@@ -168,9 +192,7 @@ void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int grou
       transfer_to_[memory] = traced;
     }
     if (topology.EntryOf(pair) < 0) continue;
-    arrival_[memory] = kNotYet;
-    state.crossing.push_back({begin, state.num_sent++, number, from, to, traced});
-    std::push_heap(state.crossing.begin(), state.crossing.end(), LaterBegin{});
+    Await(state, memory, {begin, 0, number, from, to, traced});
   }
   for (std::int32_t r = made.first_reader; r < made.last_reader; ++r) {
     const int reader = readers_[Index(r)];
@@ -181,31 +203,80 @@ void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int grou
   }
 }
 
-// The transfer that comes next to its entry channel.
-void ContendedRun::Cross(const ChainedPlan& plan, ContendedState& state) {
+Crossing ContendedRun::TakeCrossing(ContendedState& state) const {
   std::pop_heap(state.crossing.begin(), state.crossing.end(), LaterBegin{});
   const Crossing next = state.crossing.back();
   state.crossing.pop_back();
+  return next;
+}
+
+// The transfer that comes next to its entry channel.
+void ContendedRun::Cross(const ChainedPlan& plan, ContendedState& state) {
+  Crossing next = TakeCrossing(state);
   const Made& made = made_[Index(next.made)];
   const Topology& topology = costed_.topology;
   const std::int32_t entry = topology.EntryOf(topology.Pair(next.from, next.to));
-  std::int32_t traced = next.traced;
-  if (causes_ != nullptr) {
-    if (state.channel_free[Index(entry)] > next.begin) {
-      traced = NoteTransfer(state, made.producer, next.to, entry, next.begin);
-    } else {
-      last_on_channel_[Index(entry)] = traced;
-    }
+  const bool held_up = causes_ != nullptr && state.channel_free[Index(entry)] > next.begin;
+  if (held_up) {
+    next.traced = NoteTransfer(state, made.producer, next.to, entry, next.begin);
+  } else if (causes_ != nullptr) {
+    last_on_channel_[Index(entry)] = next.traced;
   }
   const double seconds = costed_.TransferSeconds(made.bytes, next.from, next.to);
   const double arrival = Serve(state, entry, seconds, next.begin);
-  if (traced != next.traced) traced_.back().end = arrival;
-  const std::int32_t memory = topology.memory_of[Index(next.to)];
+  if (held_up) traced_.back().end = arrival;
+  Arrive(plan, state, next, arrival);
+}
+
+// At the memory it is for. All its readers there are told.
+void ContendedRun::Arrive(const ChainedPlan& plan, ContendedState& state, const Crossing& transfer, double time) {
+  const Topology& topology = costed_.topology;
+  const Made& made = made_[Index(transfer.made)];
+  const std::int32_t memory = topology.memory_of[Index(transfer.to)];
   for (std::int32_t r = made.first_reader; r < made.last_reader; ++r) {
     const int reader = readers_[Index(r)];
     const int to = plan.placement[reader];
-    if (topology.memory_of[Index(to)] != memory || topology.free[topology.Pair(next.from, to)] != 0) continue;
-    Settle(plan, state, reader, arrival, causes_ == nullptr ? -1 : -2 - traced);
+    if (topology.memory_of[Index(to)] != memory || topology.free[topology.Pair(transfer.from, to)] != 0) continue;
+    Settle(plan, state, reader, time, causes_ == nullptr ? -1 : -2 - transfer.traced);
+  }
+}
+
+// The traced transfer that came last of those that share a channel with the pair; -1: none.
+std::int32_t ContendedRun::LastBeside(const Flows& flows, int from, int to) const {
+  const Topology& topology = costed_.topology;
+  const std::size_t pair = topology.Pair(from, to);
+  std::int32_t last = -1;
+  for (const Flow& flow : flows.on_their_way) {
+    const std::size_t other = topology.Pair(flow.from, flow.to);
+    const bool entering = topology.EntryOf(other) >= 0 && topology.EntryOf(other) == topology.EntryOf(pair);
+    if (entering || topology.channel[other] == topology.channel[pair]) last = flow.traced;
+  }
+  return last;
+}
+
+// Flows and what comes to them, up to the next group that finishes.
+void ContendedRun::MoveFlows(const ChainedPlan& plan, ContendedState& state) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  for (;;) {
+    const double finish = state.running.empty() ? kNever : state.running.front().first;
+    const double come = state.crossing.empty() ? kNever : state.crossing.front().begin;
+    const double end = state.flows.next_end;
+    if (std::min(come, end) >= finish) return;
+    Crossing next;
+    if (end <= come) {
+      const Flow flow = fair_share_->TakeFirst(state.flows);
+      next = {end, 0, flow.made, flow.from, flow.to, flow.traced};
+    } else {
+      next = TakeCrossing(state);
+      if (costed_.topology.seconds_per_byte[costed_.topology.Pair(next.from, next.to)] > 0) {
+        const double bytes = made_[Index(next.made)].bytes;
+        if (causes_ != nullptr) traced_[Index(next.traced)].behind = LastBeside(state.flows, next.from, next.to);
+        fair_share_->Add({next.made, next.from, next.to, next.traced, bytes, 0}, come, state.flows);
+        continue;
+      }
+    }
+    if (causes_ != nullptr) traced_[Index(next.traced)].end = next.begin;
+    Arrive(plan, state, next, next.begin);
   }
 }
 

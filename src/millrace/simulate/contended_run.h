@@ -3,16 +3,19 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
+#include "millrace/simulate/fair_share.h"
 
 // The clock of the contended timeline (contention.h), as something that can be stopped, remembered and gone on with.
 // Groups finish in order of (time, place in the sequence). A transfer's service is settled when its producer finishes,
 // for none that comes later can be ready before it: first ready is first served without a queue. At an entry channel
-// others may come first, so there it is settled when its own channel lets it in. Seconds.
+// others may come first, so there it is settled when its own channel lets it in. Where channels are shared fairly
+// (fair_share.h), it is settled when its last byte comes. Seconds.
 namespace millrace {
 
 // A plan as the clock reads it; whoever owns the arrays may change them between steps for groups that have not begun.
@@ -25,7 +28,8 @@ struct ChainedPlan {
       nullptr;  // by group: the plan ends no sooner than so long after its start; null: no bound wanted
 };
 
-// A transfer that its channel lets in at `begin`, on its way to an entry channel.
+// A transfer that its channel lets in at `begin`, on its way to an entry channel; or, where channels are shared fairly,
+// one whose first byte comes to them then.
 struct Crossing {
   double begin = 0;
   std::int32_t number = 0;  // in the order in which they were sent
@@ -44,13 +48,14 @@ struct ContendedState {
   std::vector<double> channel_free;             // by channel
   std::vector<Crossing> crossing;               // heap of transfers that will come to their entry channel
   std::int32_t num_sent = 0;                    // of those, with all before
+  Flows flows;                                  // where channels are shared fairly
   std::vector<std::pair<double, int>> running;  // heap of finish and group
   double makespan = 0;                          // the last finish of those that have begun
   double time = -1;                             // of the last finish dealt with
 };
 
 // Reads tables of `costed`, which must outlive it. Steps allocate nothing, but that more transfers than ever before may
-// be on their way to entry channels.
+// be on their way.
 class ContendedRun {
  public:
   explicit ContendedRun(const CostedGraph& costed);
@@ -78,7 +83,7 @@ class ContendedRun {
   // One that is held up at its entry channel is there twice: on its channel and at the entry.
   struct TracedTransfer {
     std::int32_t producer = -1;
-    std::int32_t behind = -1;   // the transfer it waited for on that channel; -1: none
+    std::int32_t behind = -1;   // the transfer it waited for on that channel, or came to share it with; -1: none
     std::int32_t to = -1;       // device
     double begin = 0, end = 0;  // on that channel
   };
@@ -99,11 +104,17 @@ class ContendedRun {
   void Settle(const ChainedPlan& plan, ContendedState& state, int group, double time, std::int32_t cause);
   void Send(const ChainedPlan& plan, ContendedState& state, int group, std::int32_t made, double time);
   bool CrossingComesFirst(const ContendedState& state) const;
+  Crossing TakeCrossing(ContendedState& state) const;
+  void Await(ContendedState& state, std::size_t memory, Crossing transfer);
   void Cross(const ChainedPlan& plan, ContendedState& state);
+  std::int32_t LastBeside(const Flows& flows, int from, int to) const;
+  void MoveFlows(const ChainedPlan& plan, ContendedState& state);
+  void Arrive(const ChainedPlan& plan, ContendedState& state, const Crossing& transfer, double time);
   double Serve(ContendedState& state, std::int32_t channel, double seconds, double time);
   std::int32_t NoteTransfer(const ContendedState& state, int producer, int to, std::int32_t channel, double time);
 
   const CostedGraph& costed_;
+  std::optional<FairShare> fair_share_;     // where channels are shared fairly
   std::vector<std::int32_t> made_offsets_;  // by group
   std::vector<Made> made_;                  // ascending by tensor within a group
   std::vector<std::int32_t> readers_;

@@ -144,6 +144,7 @@ void MeasureLinks(Leader& leader, Machine& machine, double seconds) {
   meter.Measure();
   machine.links.clear();
   machine.default_link.reset();
+  machine.sharing = Sharing::kFair;
   const std::vector<Seat> seats = SeatsOf(machine);
   for (std::size_t from = 0; from < seats.size(); ++from) {
     for (std::size_t to = 0; to < seats.size(); ++to) {

@@ -22,10 +22,10 @@
 namespace millrace {
 namespace {
 
-enum By : std::size_t { kLinear, kContended, kSimGrid, kMeasured };
-constexpr const char* kNames[] = {"linear", "contended", "SimGrid", "measured"};
+enum By : std::size_t { kLinear, kContended, kFair, kSimGrid, kMeasured };
+constexpr const char* kNames[] = {"linear", "contended", "fair", "SimGrid", "measured"};
 
-using Seconds = std::array<double, 4>;  // by By
+using Seconds = std::array<double, 5>;  // by By
 
 constexpr int kWarmUp = 1, kRepetitions = 3;
 
@@ -121,14 +121,18 @@ ProxyAgreement CompareOn(const Machine& machine, const std::string& family, doub
   const CostedGraph linear = MakeCostedGraph(*cost, SingleOpGroups(graph));
   CostedGraph contended = linear;
   contended.topology.proxy = Proxy::kContended;
+  contended.topology.sharing = Sharing::kOneAtATime;
+  CostedGraph fair = contended;
+  fair.topology.sharing = Sharing::kFair;
   const std::unique_ptr<Target> target = options.network == nullptr ? nullptr : options.network->target(graph, *cost);
   Random random(options.seed);
-  Simulator by_linear(linear), by_contended(contended);
+  Simulator by_linear(linear), by_contended(contended), by_fair(fair);
   ProxyAgreement agreement{machine.name, family, ccr, {}};
   for (const Assignment& assignment : DrawPlans(linear, options.plans, random)) {
     StopIfInterrupted();
     agreement.seconds.push_back(
-        {by_linear.Makespan(assignment), by_contended.Makespan(assignment), FlowTimeline(linear, assignment).makespan,
+        {by_linear.Makespan(assignment), by_contended.Makespan(assignment), by_fair.Makespan(assignment),
+         FlowTimeline(linear, assignment).makespan,
          target == nullptr ? 0 : Measured(*target, {linear.groups, assignment.placement, assignment.sequence})});
   }
   return agreement;

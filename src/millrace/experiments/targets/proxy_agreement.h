@@ -13,9 +13,9 @@
 #include "millrace/machine/machine.h"
 #include "millrace/target/target.h"
 
-// How three models of a network agree on the same plans: linear (transfers do not meet), contended (a channel serves
-// one at a time) and SimGrid's (those on a channel share it), which none of us wrote; and how they agree with a network
-// that plans are run on. Seconds.
+// How models of a network agree on the same plans: linear (transfers do not meet), contended (a channel serves one at a
+// time), fair (those on a channel share it, simulate/fair_share.h) and SimGrid's (they share it, too), which none of us
+// wrote; and how they agree with a network that plans are run on. Seconds.
 namespace millrace {
 
 // A network that is there.
@@ -46,7 +46,7 @@ struct ProxyAgreement {
                         // hosts: a channel for what each sends, an entry channel for what it receives
   std::string family;
   double ccr = 0;
-  std::vector<std::array<double, 4>> seconds;  // by plan: linear, contended, SimGrid, measured (0: it was not)
+  std::vector<std::array<double, 5>> seconds;  // by plan: linear, contended, fair, SimGrid, measured (0: it was not)
 };
 
 // `progress` is told (done, total) problems. Throws InvalidInput where there is no SimGrid, or of a family that there
