@@ -2,6 +2,7 @@
 #include "millrace/simulate/contended_run.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "millrace/graph/index.h"
 
@@ -141,12 +142,19 @@ std::int32_t ContendedRun::NoteTransfer(const ContendedState& state, int produce
   return last;
 }
 
-// When it is there is not known yet.
-void ContendedRun::Await(ContendedState& state, std::size_t memory, Crossing transfer) {
-  arrival_[memory] = kNotYet;
-  transfer.number = state.num_sent++;
-  state.crossing.push_back(transfer);
-  std::push_heap(state.crossing.begin(), state.crossing.end(), LaterBegin{});
+// When it is there, or kNotYet. Over a link of unlimited bandwidth it meets nobody.
+double ContendedRun::SendFairly(ContendedState& state, int group, std::int32_t number, int from, int to, double time) {
+  const Topology& topology = costed_.topology;
+  const double seconds = costed_.TransferSeconds(made_[Index(number)].bytes, from, to);
+  const bool meets = topology.seconds_per_byte[topology.Pair(from, to)] > 0;
+  std::int32_t traced = -1;
+  if (causes_ != nullptr) {
+    traced = static_cast<std::int32_t>(traced_.size());
+    traced_.push_back({group, meets ? LastBeside(state.flows, from, to) : -1, to, time, time + seconds});
+  }
+  if (!meets) return time + seconds;
+  fair_share_->Add({number, from, to, traced, seconds, 0}, time, state.flows);
+  return kNotYet;
 }
 
 void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int group, std::int32_t number, double time) {
@@ -174,13 +182,8 @@ void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int grou
     const int to = first_device_[memory];
     const std::size_t pair = topology.Pair(from, to);
     if (fair_share_) {
-      // Its latency keeps nobody else from the channels.
-      std::int32_t traced = -1;
-      if (causes_ != nullptr) {
-        traced = static_cast<std::int32_t>(traced_.size());
-        traced_.push_back({group, -1, to, time, time});
-      }
-      Await(state, memory, {time + topology.latency[pair], 0, number, from, to, traced});
+      arrival_[memory] = SendFairly(state, group, number, from, to, time);
+      if (causes_ != nullptr) transfer_to_[memory] = static_cast<std::int32_t>(traced_.size()) - 1;
       continue;
     }
     const std::int32_t channel = topology.channel[pair];
@@ -192,7 +195,9 @@ void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int grou
       transfer_to_[memory] = traced;
     }
     if (topology.EntryOf(pair) < 0) continue;
-    Await(state, memory, {begin, 0, number, from, to, traced});
+    arrival_[memory] = kNotYet;
+    state.crossing.push_back({begin, state.num_sent++, number, from, to, traced});
+    std::push_heap(state.crossing.begin(), state.crossing.end(), LaterBegin{});
   }
   for (std::int32_t r = made.first_reader; r < made.last_reader; ++r) {
     const int reader = readers_[Index(r)];
@@ -203,16 +208,11 @@ void ContendedRun::Send(const ChainedPlan& plan, ContendedState& state, int grou
   }
 }
 
-Crossing ContendedRun::TakeCrossing(ContendedState& state) const {
-  std::pop_heap(state.crossing.begin(), state.crossing.end(), LaterBegin{});
-  const Crossing next = state.crossing.back();
-  state.crossing.pop_back();
-  return next;
-}
-
 // The transfer that comes next to its entry channel.
 void ContendedRun::Cross(const ChainedPlan& plan, ContendedState& state) {
-  Crossing next = TakeCrossing(state);
+  std::pop_heap(state.crossing.begin(), state.crossing.end(), LaterBegin{});
+  Crossing next = state.crossing.back();
+  state.crossing.pop_back();
   const Made& made = made_[Index(next.made)];
   const Topology& topology = costed_.topology;
   const std::int32_t entry = topology.EntryOf(topology.Pair(next.from, next.to));
@@ -254,29 +254,14 @@ std::int32_t ContendedRun::LastBeside(const Flows& flows, int from, int to) cons
   return last;
 }
 
-// Flows and what comes to them, up to the next group that finishes.
+// Flows that end before the next group finishes.
 void ContendedRun::MoveFlows(const ChainedPlan& plan, ContendedState& state) {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
-  for (;;) {
-    const double finish = state.running.empty() ? kNever : state.running.front().first;
-    const double come = state.crossing.empty() ? kNever : state.crossing.front().begin;
+  while (std::isfinite(state.flows.next_end)) {
     const double end = state.flows.next_end;
-    if (std::min(come, end) >= finish) return;
-    Crossing next;
-    if (end <= come) {
-      const Flow flow = fair_share_->TakeFirst(state.flows);
-      next = {end, 0, flow.made, flow.from, flow.to, flow.traced};
-    } else {
-      next = TakeCrossing(state);
-      if (costed_.topology.seconds_per_byte[costed_.topology.Pair(next.from, next.to)] > 0) {
-        const double bytes = made_[Index(next.made)].bytes;
-        if (causes_ != nullptr) traced_[Index(next.traced)].behind = LastBeside(state.flows, next.from, next.to);
-        fair_share_->Add({next.made, next.from, next.to, next.traced, bytes, 0}, come, state.flows);
-        continue;
-      }
-    }
-    if (causes_ != nullptr) traced_[Index(next.traced)].end = next.begin;
-    Arrive(plan, state, next, next.begin);
+    if (!state.running.empty() && end >= state.running.front().first) return;
+    const Flow flow = fair_share_->TakeFirst(state.flows);
+    if (causes_ != nullptr) traced_[Index(flow.traced)].end = end;
+    Arrive(plan, state, {end, 0, flow.made, flow.from, flow.to, flow.traced}, end);
   }
 }
 

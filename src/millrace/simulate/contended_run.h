@@ -28,8 +28,7 @@ struct ChainedPlan {
       nullptr;  // by group: the plan ends no sooner than so long after its start; null: no bound wanted
 };
 
-// A transfer that its channel lets in at `begin`, on its way to an entry channel; or, where channels are shared fairly,
-// one whose first byte comes to them then.
+// A transfer that its channel lets in at `begin`, on its way to an entry channel.
 struct Crossing {
   double begin = 0;
   std::int32_t number = 0;  // in the order in which they were sent
@@ -104,9 +103,8 @@ class ContendedRun {
   void Settle(const ChainedPlan& plan, ContendedState& state, int group, double time, std::int32_t cause);
   void Send(const ChainedPlan& plan, ContendedState& state, int group, std::int32_t made, double time);
   bool CrossingComesFirst(const ContendedState& state) const;
-  Crossing TakeCrossing(ContendedState& state) const;
-  void Await(ContendedState& state, std::size_t memory, Crossing transfer);
   void Cross(const ChainedPlan& plan, ContendedState& state);
+  double SendFairly(ContendedState& state, int group, std::int32_t made, int from, int to, double time);
   std::int32_t LastBeside(const Flows& flows, int from, int to) const;
   void MoveFlows(const ChainedPlan& plan, ContendedState& state);
   void Arrive(const ChainedPlan& plan, ContendedState& state, const Crossing& transfer, double time);

@@ -58,7 +58,7 @@ Flow FairShare::TakeFirst(Flows& flows) {
 
 void FairShare::Drain(double time, Flows& flows) {
   for (Flow& flow : flows.on_their_way)
-    flow.bytes_left = std::max(0.0, flow.bytes_left - flow.rate * (time - flows.since));
+    flow.seconds_left = std::max(0.0, flow.seconds_left - flow.speed * (time - flows.since));
   flows.since = time;
 }
 
@@ -86,7 +86,7 @@ void FairShare::SetRates(Flows& flows) {
   moving_.clear();
   for (std::size_t f = 0; f < flows.on_their_way.size(); ++f) {
     Flow& flow = flows.on_their_way[f];
-    flow.rate = 0;
+    flow.speed = 0;
     const std::size_t pair = topology_.Pair(flow.from, flow.to);
     if (busy_[pair] != 0) continue;
     busy_[pair] = 1;
@@ -110,10 +110,10 @@ void FairShare::SetRates(Flows& flows) {
         continue;
       }
       Flow& flow = flows.on_their_way[moving.flow];
-      flow.rate = least;
+      flow.speed = least * topology_.seconds_per_byte[topology_.Pair(flow.from, flow.to)];
       TakeFrom(moving.channel, least);
       TakeFrom(moving.entry, least);
-      const double end = flows.since + flow.bytes_left / flow.rate;
+      const double end = flows.since + flow.seconds_left / flow.speed;
       if (end > flows.next_end || (end == flows.next_end && moving.flow > flows.first)) continue;
       flows.next_end = end;
       flows.first = moving.flow;

@@ -7,7 +7,7 @@
 #include "millrace/machine/topology.h"
 
 // How fast transfers go that share channels fairly, as connections of TCP do: max-min fairness (Bertsekas and Gallager,
-// Data Networks, 1992, 6.5.2). Nobody's rate can rise but at the cost of someone who is no faster. Seconds, bytes.
+// Data Networks, 1992, 6.5.2). Nobody's rate can rise but at the cost of someone who is no faster. Seconds.
 namespace millrace {
 
 // A transfer that is on its way.
@@ -16,8 +16,8 @@ struct Flow {
   std::int32_t from = 0;  // device
   std::int32_t to = 0;    // device
   std::int32_t traced = -1;
-  double bytes_left = 0;
-  double rate = 0;  // bytes per second
+  double seconds_left = 0;  // were it alone; latency, too
+  double speed = 0;         // of what it would be alone
 
   bool operator==(const Flow&) const = default;
 };
@@ -25,7 +25,7 @@ struct Flow {
 // All that are on their way, in the order in which they came.
 struct Flows {
   std::vector<Flow> on_their_way;
-  double since = 0;       // bytes_left is as of then
+  double since = 0;       // seconds_left is as of then
   double next_end = 0;    // of the one that ends first; infinity where nothing is on its way
   std::size_t first = 0;  // that one
 
@@ -34,7 +34,8 @@ struct Flows {
 
 // Between an ordered pair of devices transfers go one after the other, as they came, at most at the bandwidth of its
 // link. Pairs share their channel, and the entry channel they pass, whose bandwidths are those of the fastest link
-// that names them. Links of unlimited bandwidth have no flows.
+// that names them. A latency counts as the bytes that would pass meanwhile: what small transfers cost a host that sends
+// many. Links of unlimited bandwidth have no flows.
 class FairShare {
  public:
   // The topology must outlive it.

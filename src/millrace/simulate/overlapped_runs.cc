@@ -72,8 +72,7 @@ double BusiestChannel(const CostedGraph& costed, const Assignment& assignment) {
       const int to = assignment.placement[Index(reader)];
       const std::size_t pair = topology.Pair(from, to);
       if (topology.free[pair] != 0) continue;
-      double seconds = costed.TransferSeconds(tensor.bytes, from, to);
-      if (topology.sharing == Sharing::kFair) seconds -= topology.latency[pair];
+      const double seconds = costed.TransferSeconds(tensor.bytes, from, to);
       busy[Index(topology.channel[pair])] += seconds;
       if (topology.EntryOf(pair) >= 0) busy[Index(topology.EntryOf(pair))] += seconds;
     }
