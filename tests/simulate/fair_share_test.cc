@@ -142,7 +142,7 @@ TEST(FairShare, GivesRatesThatNobodyCanRaiseButAtTheCostOfSomeoneNoFaster) {
     }
     const std::vector<double> slow = SlowRates(topology, moving);
     for (std::size_t f = 0; f < moving.size(); ++f) {
-      ASSERT_NEAR(flows.on_their_way[f].speed * LinkOf(topology, moving[f]), slow[f], 1e-9 * slow[f]);
+      ASSERT_NEAR(flows.moving[f].speed * LinkOf(topology, moving[f]), slow[f], 1e-9 * slow[f]);
       shared += slow[f] < 0.999 * LinkOf(topology, moving[f]) ? 1 : 0;
     }
   }

@@ -153,7 +153,7 @@ double ContendedRun::SendFairly(ContendedState& state, int group, std::int32_t n
     traced_.push_back({group, meets ? LastBeside(state.flows, from, to) : -1, to, time, time + seconds});
   }
   if (!meets) return time + seconds;
-  fair_share_->Add({number, from, to, traced, seconds, 0}, time, state.flows);
+  fair_share_->Add({number, from, to, traced, seconds}, time, state.flows);
   return kNotYet;
 }
 
@@ -241,12 +241,12 @@ void ContendedRun::Arrive(const ChainedPlan& plan, ContendedState& state, const 
   }
 }
 
-// The traced transfer that came last of those that share a channel with the pair; -1: none.
+// Of the traced transfers that move, the last that shares a channel with the pair; -1: none.
 std::int32_t ContendedRun::LastBeside(const Flows& flows, int from, int to) const {
   const Topology& topology = costed_.topology;
   const std::size_t pair = topology.Pair(from, to);
   std::int32_t last = -1;
-  for (const Flow& flow : flows.on_their_way) {
+  for (const Flow& flow : flows.moving) {
     const std::size_t other = topology.Pair(flow.from, flow.to);
     const bool entering = topology.EntryOf(other) >= 0 && topology.EntryOf(other) == topology.EntryOf(pair);
     if (entering || topology.channel[other] == topology.channel[pair]) last = flow.traced;

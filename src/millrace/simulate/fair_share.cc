@@ -9,8 +9,6 @@
 namespace millrace {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
 // Finite for the smallest seconds, too: sums and differences of rates have to be numbers.
 double BandwidthOf(double seconds_per_byte) {
   return std::min(1 / seconds_per_byte, std::numeric_limits<double>::max());
@@ -22,8 +20,7 @@ FairShare::FairShare(const Topology& topology)
     : topology_(topology),
       bandwidth_(topology.NumChannels(), 0.0),
       left_(bandwidth_.size(), 0.0),
-      waiting_(bandwidth_.size(), 0),
-      busy_(topology.free.size(), 0) {
+      users_(bandwidth_.size(), 0) {
   for (std::size_t pair = 0; pair < topology.free.size(); ++pair) {
     if (topology.free[pair] != 0 || topology.seconds_per_byte[pair] == 0) continue;
     for (const std::int32_t channel : {topology.channel[pair], topology.EntryOf(pair)}) {
@@ -35,42 +32,62 @@ FairShare::FairShare(const Topology& topology)
 }
 
 void FairShare::Clear(Flows& flows) {
-  flows.on_their_way.clear();
-  flows.since = 0;
-  flows.next_end = kNever;
-  flows.first = 0;
+  flows.moving.clear();
+  flows.waiting.clear();
+  FindFirst(flows);
 }
 
 void FairShare::Add(Flow flow, double time, Flows& flows) {
-  Drain(time, flows);
-  flows.on_their_way.push_back(flow);
-  SetRates(flows);
+  for (const Flow& other : flows.moving) {
+    if (other.from != flow.from || other.to != flow.to) continue;
+    flows.waiting.push_back(flow);
+    return;
+  }
+  flow.since = time;
+  flows.moving.push_back(flow);
+  SetRates(time, flows);
 }
 
 Flow FairShare::TakeFirst(Flows& flows) {
-  Drain(flows.next_end, flows);
-  const auto at = flows.on_their_way.begin() + static_cast<std::ptrdiff_t>(flows.first);
-  const Flow first = *at;
-  flows.on_their_way.erase(at);
-  SetRates(flows);
+  const Flow first = flows.moving[flows.first];
+  const auto next = std::find_if(flows.waiting.begin(), flows.waiting.end(), [&first](const Flow& other) {
+    return other.from == first.from && other.to == first.to;
+  });
+  if (next == flows.waiting.end()) {
+    flows.moving.erase(flows.moving.begin() + static_cast<std::ptrdiff_t>(flows.first));
+    SetRates(first.end, flows);
+    return first;
+  }
+  // Nobody else's rate changes.
+  Flow& moving = flows.moving[flows.first];
+  moving = *next;
+  moving.since = first.end;
+  moving.speed = first.speed;
+  moving.end = moving.since + moving.seconds_left / moving.speed;
+  flows.waiting.erase(next);
+  FindFirst(flows);
   return first;
 }
 
-void FairShare::Drain(double time, Flows& flows) {
-  for (Flow& flow : flows.on_their_way)
-    flow.seconds_left = std::max(0.0, flow.seconds_left - flow.speed * (time - flows.since));
-  flows.since = time;
+void FairShare::FindFirst(Flows& flows) {
+  flows.next_end = std::numeric_limits<double>::infinity();
+  flows.first = 0;
+  for (std::size_t f = 0; f < flows.moving.size(); ++f) {
+    if (flows.moving[f].end >= flows.next_end) continue;
+    flows.next_end = flows.moving[f].end;
+    flows.first = f;
+  }
 }
 
 void FairShare::Use(std::int32_t channel) {
-  if (channel < 0 || waiting_[Index(channel)]++ > 0) return;
+  if (channel < 0 || users_[Index(channel)]++ > 0) return;
   left_[Index(channel)] = bandwidth_[Index(channel)];
 }
 
-double FairShare::ShareOf(const Moving& moving) const {
-  double share = moving.limit;
-  for (const std::int32_t channel : {moving.channel, moving.entry}) {
-    if (channel >= 0) share = std::min(share, left_[Index(channel)] / waiting_[Index(channel)]);
+double FairShare::ShareOf(const Open& open) const {
+  double share = open.limit;
+  for (const std::int32_t channel : {open.channel, open.entry}) {
+    if (channel >= 0) share = std::min(share, left_[Index(channel)] / users_[Index(channel)]);
   }
   return share;
 }
@@ -78,48 +95,41 @@ double FairShare::ShareOf(const Moving& moving) const {
 void FairShare::TakeFrom(std::int32_t channel, double rate) {
   if (channel < 0) return;
   left_[Index(channel)] = std::max(0.0, left_[Index(channel)] - rate);
-  --waiting_[Index(channel)];
+  --users_[Index(channel)];
 }
 
 // Whoever has the least share of what is left keeps it, and takes it from its channels, until all have one.
-void FairShare::SetRates(Flows& flows) {
-  moving_.clear();
-  for (std::size_t f = 0; f < flows.on_their_way.size(); ++f) {
-    Flow& flow = flows.on_their_way[f];
-    flow.speed = 0;
-    const std::size_t pair = topology_.Pair(flow.from, flow.to);
-    if (busy_[pair] != 0) continue;
-    busy_[pair] = 1;
-    moving_.push_back(
+void FairShare::SetRates(double time, Flows& flows) {
+  open_.clear();
+  for (std::size_t f = 0; f < flows.moving.size(); ++f) {
+    const std::size_t pair = topology_.Pair(flows.moving[f].from, flows.moving[f].to);
+    open_.push_back(
         {f, topology_.channel[pair], topology_.EntryOf(pair), BandwidthOf(topology_.seconds_per_byte[pair]), 0});
-    Use(moving_.back().channel);
-    Use(moving_.back().entry);
+    Use(open_.back().channel);
+    Use(open_.back().entry);
   }
-  flows.next_end = kNever;
-  for (const Moving& moving : moving_) {
-    const Flow& flow = flows.on_their_way[moving.flow];
-    busy_[topology_.Pair(flow.from, flow.to)] = 0;
-  }
-  while (!moving_.empty()) {
-    double least = kNever;
-    for (Moving& moving : moving_) least = std::min(least, moving.share = ShareOf(moving));
+  while (!open_.empty()) {
+    double least = std::numeric_limits<double>::infinity();
+    for (Open& open : open_) least = std::min(least, open.share = ShareOf(open));
     std::size_t kept = 0;
-    for (const Moving& moving : moving_) {
-      if (moving.share > least) {
-        moving_[kept++] = moving;
+    for (const Open& open : open_) {
+      if (open.share > least) {
+        open_[kept++] = open;
         continue;
       }
-      Flow& flow = flows.on_their_way[moving.flow];
-      flow.speed = least * topology_.seconds_per_byte[topology_.Pair(flow.from, flow.to)];
-      TakeFrom(moving.channel, least);
-      TakeFrom(moving.entry, least);
-      const double end = flows.since + flow.seconds_left / flow.speed;
-      if (end > flows.next_end || (end == flows.next_end && moving.flow > flows.first)) continue;
-      flows.next_end = end;
-      flows.first = moving.flow;
+      TakeFrom(open.channel, least);
+      TakeFrom(open.entry, least);
+      Flow& flow = flows.moving[open.flow];
+      const double speed = least * topology_.seconds_per_byte[topology_.Pair(flow.from, flow.to)];
+      if (speed == flow.speed) continue;
+      flow.seconds_left = std::max(0.0, flow.seconds_left - flow.speed * (time - flow.since));
+      flow.since = time;
+      flow.speed = speed;
+      flow.end = time + flow.seconds_left / speed;
     }
-    moving_.resize(kept);
+    open_.resize(kept);
   }
+  FindFirst(flows);
 }
 
 }  // namespace millrace

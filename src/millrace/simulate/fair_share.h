@@ -16,18 +16,19 @@ struct Flow {
   std::int32_t from = 0;  // device
   std::int32_t to = 0;    // device
   std::int32_t traced = -1;
-  double seconds_left = 0;  // were it alone; latency, too
-  double speed = 0;         // of what it would be alone
+  double seconds_left = 0;  // as of `since`, were it alone; latency, too
+  double since = 0;
+  double speed = 0;  // of what it would be alone
+  double end = 0;    // if that stays
 
   bool operator==(const Flow&) const = default;
 };
 
-// All that are on their way, in the order in which they came.
 struct Flows {
-  std::vector<Flow> on_their_way;
-  double since = 0;       // seconds_left is as of then
-  double next_end = 0;    // of the one that ends first; infinity where nothing is on its way
-  std::size_t first = 0;  // that one
+  std::vector<Flow> moving;   // one of each pair
+  std::vector<Flow> waiting;  // for others of their pairs, in the order in which they came
+  std::size_t first = 0;      // of those that move, the one that ends first
+  double next_end = 0;        // its end; infinity where nothing is on its way
 
   bool operator==(const Flows&) const = default;
 };
@@ -44,35 +45,34 @@ class FairShare {
   // Nothing is on its way.
   static void Clear(Flows& flows);
 
-  // At `time`, not before `flows.since` and not after `flows.next_end`. Allocates only where more are on their way than
-  // ever before.
+  // At `time`, not before anything that was done to them and not after `flows.next_end`. Of the flow its first five
+  // members count. Allocates only where more are on their way than ever before.
   void Add(Flow flow, double time, Flows& flows);
 
   // Takes the one that ends first away, at `flows.next_end`.
   Flow TakeFirst(Flows& flows);
 
  private:
-  // One that moves: the first of its pair.
-  struct Moving {
-    std::size_t flow;
+  // One whose rate is not known yet.
+  struct Open {
+    std::size_t flow;  // of those that move
     std::int32_t channel;
     std::int32_t entry;  // -1: none
     double limit;        // bytes per second
     double share;        // the same, as far as it is known
   };
 
-  static void Drain(double time, Flows& flows);
-  void SetRates(Flows& flows);
+  static void FindFirst(Flows& flows);
+  void SetRates(double time, Flows& flows);
   void Use(std::int32_t channel);
-  double ShareOf(const Moving& moving) const;
+  double ShareOf(const Open& open) const;
   void TakeFrom(std::int32_t channel, double rate);
 
   const Topology& topology_;
-  std::vector<double> bandwidth_;      // by channel
-  std::vector<double> left_;           // by channel: bytes per second that nobody has yet
-  std::vector<std::int32_t> waiting_;  // by channel: of those that have no rate yet
-  std::vector<std::uint8_t> busy_;     // by ordered pair
-  std::vector<Moving> moving_;
+  std::vector<double> bandwidth_;    // by channel
+  std::vector<double> left_;         // by channel: bytes per second that nobody has yet
+  std::vector<std::int32_t> users_;  // by channel: of those whose rate is not known yet
+  std::vector<Open> open_;
 };
 
 }  // namespace millrace

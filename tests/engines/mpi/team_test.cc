@@ -279,6 +279,7 @@ TEST(RankMachine, GetsMeasuredLinksBetweenAllRanksAndNoneWithinOne) {
   machine.devices.push_back(more);
   MeasureLinks(*team.leader, machine, 0.2);
   CheckMachine(machine);
+  EXPECT_EQ(machine.sharing, Sharing::kFair);
   EXPECT_EQ(machine.links.size(), 10u);  // twelve ordered pairs without the two within rank 1
   for (const Link& link : machine.links) {
     EXPECT_TRUE(link.channel.has_value());
