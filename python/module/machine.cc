@@ -10,6 +10,7 @@
 
 #include "classes.h"
 #include "conversions.h"
+#include "millrace/errors/errors.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/machine_json.h"
 #include "millrace/machine/preset.h"

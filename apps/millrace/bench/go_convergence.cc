@@ -60,6 +60,7 @@ int RunGoConvergence(const CommandLine& line, const GoConvergenceFlags& options)
       FinetunedGo("go-finetuned", go, FromWeights(study.go_weights), kPlacementAndOrder),
       FinetunedGo("go-scratch", go, FromNoTraining, kPlacementAndOrder), TrainedHdp(hdp)};
   std::vector<std::string> names;
+  names.reserve(untaught.size() + trained.size());
   for (const GoMethod& method : untaught) names.push_back(method.name);
   for (const GoMethod& method : trained) names.push_back(method.name);
   std::vector<LearningRow> rows;
