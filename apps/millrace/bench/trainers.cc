@@ -20,8 +20,9 @@
 namespace millrace::cli {
 namespace {
 
-// What a training may take beyond its own limit: starting libtorch, and an update that has begun.
-constexpr double kSpareSeconds = 300;
+// How long a training may take: beyond its own limit it starts libtorch, makes its problems, ends an update that has
+// begun and validates its weights, which on a busy machine takes longer than the training.
+double MostSeconds(double of_training) { return 600 + 3 * of_training; }
 
 constexpr int kNoPlan = 1;  // the trainer's exit code where its work failed
 
@@ -74,7 +75,7 @@ class Run {
     std::vector<std::string> words = words_;
     words.insert(words.begin(), kind);
     words.insert(words.end(), more.begin(), more.end());
-    const ChildResult child = RunTrainer(std::move(words), seconds_ + kSpareSeconds);
+    const ChildResult child = RunTrainer(std::move(words), MostSeconds(seconds_));
     if (Succeeded(child)) return true;
     if (child.ending == ChildEnding::kExited && child.code == kNoPlan &&
         child.errors.find("memory") != std::string::npos) {
@@ -168,7 +169,7 @@ GoStart PretrainedOnOthers(const std::string& kind, const GoTraining& training) 
       MakeFolder(training.log);
       words.insert(words.end(), {"--log", fmt::format("{}/{}.jsonl", training.log, title)});
     }
-    const ChildResult child = RunTrainer(std::move(words), training.seconds + kSpareSeconds);
+    const ChildResult child = RunTrainer(std::move(words), MostSeconds(training.seconds));
     if (!Succeeded(child)) throw WorkFailed(fmt::format("training {} failed: {}", kind, WhyTrainerFailed(child)));
     weights = file;
     return weights;
