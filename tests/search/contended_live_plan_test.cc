@@ -34,7 +34,7 @@ struct ContendedProblem : testing::CostedProblem {
 
 TEST(ContendedLivePlan, KeepsPlansValidAndTimedAsTheSimulatorSays) {
   Random random(41);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 90; ++round) {
     const ContendedProblem problem(random, 150, round % 3 == 0);
     Simulator simulator(problem.costed);
     ContendedLivePlan plan(problem.costed);
@@ -62,7 +62,7 @@ TEST(ContendedLivePlan, KeepsPlansValidAndTimedAsTheSimulatorSays) {
 TEST(ContendedLivePlan, SaysThatAChangeExceedsALimitExactlyWhereItDoes) {
   Random random(42);
   int above = 0, within = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 90; ++round) {
     const ContendedProblem problem(random, 150, round % 3 == 0);
     Simulator simulator(problem.costed);
     ContendedLivePlan plan(problem.costed);
@@ -94,7 +94,7 @@ TEST(ContendedLivePlan, SaysThatAChangeExceedsALimitExactlyWhereItDoes) {
 // A device or place of its own cannot help a plan whose critical groups stay as they are; moving them may.
 TEST(ContendedLivePlan, FindsCriticalGroupsThatReachBackToTheStart) {
   Random random(43);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 90; ++round) {
     const ContendedProblem problem(random, 150, round % 3 == 0);
     ContendedLivePlan plan(problem.costed);
     plan.Start(problem.start);

@@ -54,6 +54,17 @@ void MakeFolder(const std::string& folder) {
   if (failed) throw WorkFailed("cannot make folder '" + folder + "': " + failed.message());
 }
 
+std::string LogOf(const GoTraining& training, const std::string& title) {
+  return fmt::format("{}/{}.jsonl", training.log, title);
+}
+
+// Where logs are wanted.
+void AddLog(const GoTraining& training, const std::string& title, std::vector<std::string>& words) {
+  if (training.log.empty()) return;
+  MakeFolder(training.log);
+  words.insert(words.end(), {"--log", LogOf(training, title)});
+}
+
 // One training of one row, in a folder of its own.
 class Run {
  public:
@@ -62,9 +73,7 @@ class Run {
     folder_ /= TitleOf(name, row, seed);
     words_ = WriteProblem(folder_.string(), row.graph, row.machine);
     words_.insert(words_.end(), {"--seed", fmt::format("{}", seed), "--time-limit", fmt::format("{}", seconds_)});
-    if (training.log.empty()) return;
-    MakeFolder(training.log);
-    words_.insert(words_.end(), {"--log", TrainingLogOf(training, name, row, seed)});
+    AddLog(training, TitleOf(name, row, seed), words_);
   }
 
   std::string plan() const { return (folder_ / "plan.json").string(); }
@@ -109,7 +118,7 @@ GoStart FromWeights(std::string file) {
 std::string FromNoTraining(const GoRow& /*row*/, std::uint64_t /*seed*/) { return {}; }
 
 std::string TrainingLogOf(const GoTraining& training, const std::string& name, const GoRow& row, std::uint64_t seed) {
-  return fmt::format("{}/{}.jsonl", training.log, TitleOf(name, row, seed));
+  return LogOf(training, TitleOf(name, row, seed));
 }
 
 GoMethod TrainedHdp(const GoTraining& training) {
@@ -165,10 +174,7 @@ GoStart PretrainedOnOthers(const std::string& kind, const GoTraining& training) 
     const std::string file = training.folder + "/" + title + ".safetensors";
     std::vector<std::string> words = {kind, "--without", family, "-o", file, "--seed", fmt::format("{}", seed)};
     words.insert(words.end(), {"--time-limit", fmt::format("{}", training.seconds)});
-    if (!training.log.empty()) {
-      MakeFolder(training.log);
-      words.insert(words.end(), {"--log", fmt::format("{}/{}.jsonl", training.log, title)});
-    }
+    AddLog(training, title, words);
     const ChildResult child = RunTrainer(std::move(words), MostSeconds(training.seconds));
     if (!Succeeded(child)) throw WorkFailed(fmt::format("training {} failed: {}", kind, WhyTrainerFailed(child)));
     weights = file;
