@@ -3,6 +3,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -29,7 +30,7 @@ std::string TypedCommand() {
     const std::size_t end = std::min(text.find('\0', begin), text.size());
     std::string word = text.substr(begin, end - begin);
     if (begin == 0) word = word.substr(word.rfind('/') + 1);
-    if (word.find(' ') != std::string::npos) word = "'" + word + "'";
+    if (word.find(' ') != std::string::npos) word = fmt::format("'{}'", word);
     command += (begin == 0 ? "" : " ") + word;
     begin = end + 1;
   }
@@ -68,6 +69,8 @@ BenchAccount::BenchAccount(const CommandLine& line, int threads)
       date_(fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))),
       begin_(Now()),
       watch_(AllowedProcessors()) {}
+
+std::string BenchAccount::Notes() const { return fmt::format("{}", fmt::join(notes_, " ")); }
 
 void BenchAccount::Print(const std::vector<Table>& tables) const {
   const double seconds = Now() - begin_;

@@ -22,6 +22,9 @@ class BenchAccount {
   // One more line, "64 samples each".
   void Note(const std::string& words) { notes_.push_back(words); }
 
+  // All of them, a space between.
+  std::string Notes() const;
+
   // Markdown, or with --json one object: command, processor, processors, threads, date, seed, notes, wall_seconds,
   // share_of_others (of the processors' time, that went to other processes) and tables by name, each a list of objects.
   void Print(const std::vector<Table>& tables) const;

@@ -61,6 +61,9 @@ void AddMethodFlags(CLI::App& flags, GoStudyFlags& options) {
   AddMethods(flags, options.methods);
   AddSeconds(flags, "--seconds", options.seconds, "Seconds of every search, and of sampling by the gflownet")
       ->capture_default_str();
+  flags.add_option("--record", options.record,
+                   "File that keeps what was found, so that a run that was cut off goes on where it was; files of runs "
+                   "of other workloads may be joined to it");
 }
 
 std::vector<GoWorkload> GoWorkloadsOf(const GoStudyFlags& options) {
@@ -86,10 +89,17 @@ GoStudy BeginGoStudy(const GoStudyFlags& options, BenchAccount& account) {
 }
 
 void RunGoStudy(const CommandLine& line, const GoStudyFlags& options, std::vector<GoMethod> methods, int seeds,
-                const std::vector<std::string>& subjects, const BenchAccount& account) {
+                const std::vector<std::string>& subjects, BenchAccount& account) {
   methods = Chosen(std::move(methods), options.methods, subjects);
+  GoRecord record;
+  if (!options.record.empty()) {
+    record = GoRecord(options.record,
+                      fmt::format("{} Weights: '{}', '{}'.", account.Notes(), options.weights, options.go_weights));
+    account.Note(fmt::format("{} had {} plans when this began; the time is that of what was added.", options.record,
+                             record.size()));
+  }
   ProgressBar bar(line.common.quiet);
-  const GoResult result = RunGo(GoWorkloadsOf(options), methods, seeds, line.common.seed,
+  const GoResult result = RunGo(GoWorkloadsOf(options), methods, seeds, line.common.seed, record,
                                 [&bar](int done, int total) { bar.Show("workloads", done, total); });
   bar.Clear();
   account.Print(GoTables(result, subjects));

@@ -22,6 +22,7 @@ struct GoStudyFlags {
   std::string go_weights;              // likewise of go
   int draws = 16;                      // plans of go
   double seconds = 10;                 // of every search, of sampling by the gflownet and of optimize
+  std::string record;                  // file that outcomes are kept in and taken from; empty: none
 };
 
 // --quick and --workloads.
@@ -33,7 +34,7 @@ void AddDraws(CLI::App& flags, GoStudyFlags& options);
 // --go-weights.
 void AddGoWeights(CLI::App& flags, GoStudyFlags& options);
 
-// --methods and --seconds.
+// --methods, --seconds and --record.
 void AddMethodFlags(CLI::App& flags, GoStudyFlags& options);
 
 struct GoStudy {
@@ -52,7 +53,7 @@ std::vector<GoWorkload> GoWorkloadsOf(const GoStudyFlags& options);
 // others are compared with, on the workloads, and prints the tables. Throws InvalidInput for a name that is no
 // method's.
 void RunGoStudy(const CommandLine& line, const GoStudyFlags& options, std::vector<GoMethod> methods, int seeds,
-                const std::vector<std::string>& subjects, const BenchAccount& account);
+                const std::vector<std::string>& subjects, BenchAccount& account);
 
 // Those of GoBaselines that are named.
 std::vector<GoMethod> GoBaselinesNamed(const GoStudy& study, double seconds, const std::vector<std::string>& names);

@@ -154,10 +154,13 @@ TEST(GoMethods, TasksThatAreSearchedForKeepTheDefaultsOfTheOthers) {
 }
 
 TEST(RunGo, AsksSeededMethodsOnceForEverySeedAndTheOthersOnce) {
+  GoRecord record;
   const PlannerRegistry planners = UsualGoPlanners();
   const std::vector<GoMethod> methods = {GoBaselines(planners, 0.02).front(),
                                          MakeGoMethod(Drawn(planners, "go-untrained", 2))};
-  const GoResult result = RunGo({Small(), Small()}, methods, 3, 1, [](int, int) {});
+  GoWorkload again = Small();
+  again.name = "again";
+  const GoResult result = RunGo({Small(), again}, methods, 3, 1, record, [](int, int) {});
   ASSERT_EQ(result.outcomes.size(), 2u);
   for (const auto& row : result.outcomes) {
     EXPECT_EQ(row[0].size(), 1u);
@@ -170,6 +173,7 @@ TEST(RunGo, AsksSeededMethodsOnceForEverySeedAndTheOthersOnce) {
 }
 
 TEST(RunGo, GivesAMethodTheSecondsThatAnotherTook) {
+  GoRecord record;
   GoMethod first = GoBaselines(UsualGoPlanners(), 0.02).front();
   first.seeded = true;
   GoMethod second = first;
@@ -180,20 +184,22 @@ TEST(RunGo, GivesAMethodTheSecondsThatAnotherTook) {
     given.push_back(seconds.value());
     return first.plan(row, seed, seconds);
   };
-  const GoResult result = RunGo({Small()}, {first, second}, 2, 1, [](int, int) {});
+  const GoResult result = RunGo({Small()}, {first, second}, 2, 1, record, [](int, int) {});
   EXPECT_THAT(given, ElementsAre(result.outcomes[0][0][0].wall_seconds, result.outcomes[0][0][1].wall_seconds));
   second.as_long_as = "magic";
-  EXPECT_THROW(RunGo({Small()}, {first, second}, 1, 1, [](int, int) {}), InvalidInput);
+  record = {};
+  EXPECT_THROW(RunGo({Small()}, {first, second}, 1, 1, record, [](int, int) {}), InvalidInput);
 }
 
 TEST(RunGo, DoesNotCountWhatIsPrepared) {
+  GoRecord record;
   GoMethod method = GoBaselines(UsualGoPlanners(), 0.02).front();
   int prepared = 0;
   method.prepare = [&prepared](const GoRow&, std::uint64_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     ++prepared;
   };
-  const GoResult result = RunGo({Small()}, {method}, 1, 1, [](int, int) {});
+  const GoResult result = RunGo({Small()}, {method}, 1, 1, record, [](int, int) {});
   EXPECT_EQ(prepared, 1);
   EXPECT_LT(result.outcomes[0][0][0].wall_seconds, 0.5);
 }

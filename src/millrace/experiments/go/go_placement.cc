@@ -142,7 +142,7 @@ GoOutcome JudgeGoMethod(const GoRow& row, const GoMethod& method, std::uint64_t 
 std::uint64_t GoSeed(std::uint64_t seed, int i) { return Random(seed).Fork(static_cast<std::uint64_t>(i)).Next(); }
 
 GoResult RunGo(const std::vector<GoWorkload>& workloads, const std::vector<GoMethod>& methods, int seeds,
-               std::uint64_t seed, const std::function<void(int, int)>& progress) {
+               std::uint64_t seed, GoRecord& record, const std::function<void(int, int)>& progress) {
   GoResult result;
   result.workloads = workloads;
   for (const GoMethod& method : methods) {
@@ -160,12 +160,18 @@ GoResult RunGo(const std::vector<GoWorkload>& workloads, const std::vector<GoMet
       std::vector<GoOutcome> outcomes;
       for (int s = 0; s < (method.seeded ? seeds : 1); ++s) {
         StopIfInterrupted();
+        const GoQuestion question = {problem->workload.name, method.name, method.budget, GoSeed(seed, s)};
+        if (const std::optional<GoOutcome> known = record.Find(question)) {
+          outcomes.push_back(*known);
+          continue;
+        }
         std::optional<double> allowed = method.seconds;
         if (!method.as_long_as.empty()) {
           const std::vector<GoOutcome>& other = row[NumberOf(result, method.as_long_as)];
           allowed = other[std::min(static_cast<std::size_t>(s), other.size() - 1)].wall_seconds;
         }
-        outcomes.push_back(JudgeGoMethod(*problem, method, GoSeed(seed, s), allowed));
+        outcomes.push_back(JudgeGoMethod(*problem, method, question.seed, allowed));
+        record.Add(question, outcomes.back());
       }
       row.push_back(std::move(outcomes));
     }

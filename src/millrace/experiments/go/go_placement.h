@@ -8,18 +8,12 @@
 #include <vector>
 
 #include "millrace/experiments/go/go_methods.h"
+#include "millrace/experiments/go/go_record.h"
 #include "millrace/experiments/table.h"
 #include "millrace/workloads/go_workloads.h"
 
 // GO's table of placements once more: seconds of a training step under contention, by workload and method.
 namespace millrace {
-
-struct GoOutcome {
-  bool planned = false;  // false: the method found no plan
-  bool fits = false;     // in memory; false with a plan: OOM
-  double seconds = 0;    // under contention
-  double wall_seconds = 0;
-};
 
 struct GoResult {
   std::vector<GoWorkload> workloads;
@@ -35,9 +29,10 @@ GoOutcome JudgeGoMethod(const GoRow& row, const GoMethod& method, std::uint64_t 
 // The seed of the i-th answer. Whatever a run is told, its answers have streams of their own.
 std::uint64_t GoSeed(std::uint64_t seed, int i);
 
-// Workload by workload, method after method; `seeds` answers of those that have seeds.
+// Workload by workload, method after method; `seeds` answers of those that have seeds. What the record has is not asked
+// again, what it has not it is given.
 GoResult RunGo(const std::vector<GoWorkload>& workloads, const std::vector<GoMethod>& methods, int seeds,
-               std::uint64_t seed, const std::function<void(int, int)>& progress);
+               std::uint64_t seed, GoRecord& record, const std::function<void(int, int)>& progress);
 
 // "seconds": a row per workload, a column per method: mean over seeds of the plans that fit; OOM where none does.
 // "against NAME", one for each subject: a row per method X other than it: 1 - geometric mean of T_subject / T_X over
