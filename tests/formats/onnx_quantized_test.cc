@@ -315,6 +315,114 @@ TEST(OnnxQuantized, MovesStoredNumbersWhereTheyMeanTheSame) {
   EXPECT_THAT(ops("Relu", 0.5, 3), ::testing::Contains("DequantizeLinear").Times(2)) << "it picks nothing";
 }
 
+// A Concat, a MaxPool and a Flatten; `read` is read by somebody else, too.
+Strings RowOfMoves(double last_scale, const std::string& read) {
+  MessageBuilder builder;
+  builder.message.set_ir_version(8);
+  builder.message.mutable_opset_import(0)->set_version(17);
+  builder.Input("x", {1, 1, 4, 4});
+  Numbers(builder, "s", kFloat, {}, {0.5});
+  Numbers(builder, "z", kInt8, {}, {3});
+  Numbers(builder, "s2", kFloat, {}, {last_scale});
+  builder.Op("QuantizeLinear", {"x", "s", "z"}, {"q"});
+  builder.Op("DequantizeLinear", {"q", "s", "z"}, {"d"});
+  SetInt(builder.Op("Concat", {"d", "d"}, {"c"}), "axis", 1);
+  SetInts(builder.Op("MaxPool", {"c"}, {"m"}), "kernel_shape", {2, 2});
+  builder.Op("Flatten", {"m"}, {"f"});
+  builder.Op("QuantizeLinear", {"f", "s2", "z"}, {"fq"});
+  builder.Op("DequantizeLinear", {"fq", "s2", "z"}, {"y"});
+  builder.Output("y");
+  if (!read.empty()) {
+    builder.Op("Neg", {read}, {"n"});
+    builder.Output("n");
+  }
+  return OpTypes(Import(builder.message));
+}
+
+TEST(OnnxQuantized, MovesStoredNumbersThroughSeveralOpsInARow) {
+  EXPECT_THAT(RowOfMoves(0.5, ""), ElementsAre("QuantizeLinear", "Concat", "MaxPool", "Flatten", "DequantizeLinear"));
+  EXPECT_THAT(RowOfMoves(0.5, "d"), ::testing::Contains("DequantizeLinear").Times(2)) << "and the row all the same";
+  EXPECT_THAT(RowOfMoves(0.5, "d"), ::testing::Contains("QuantizeLinear").Times(1));
+  for (const Strings& apart : {RowOfMoves(0.25, ""), RowOfMoves(0.5, "c"), RowOfMoves(0.5, "m"), RowOfMoves(0.5, "f")})
+    EXPECT_THAT(apart, ::testing::Contains("QuantizeLinear").Times(2));
+}
+
+TEST(OnnxQuantized, AveragesStoredNumbers) {
+  const auto ops = [](const std::string& op, const std::vector<std::int64_t>& dilations, int type) {
+    MessageBuilder builder;
+    builder.message.set_ir_version(9);
+    builder.message.mutable_opset_import(0)->set_version(19);
+    builder.Input("x", {1, 2, 6, 6});
+    Numbers(builder, "s", kFloat, {}, {0.5});
+    Numbers(builder, "z", kInt8, {}, {3});
+    Numbers(builder, "s2", kFloat, {}, {0.25});
+    Numbers(builder, "z2", type, {}, {0});
+    builder.Op("QuantizeLinear", {"x", "s", "z"}, {"q"});
+    builder.Op("DequantizeLinear", {"q", "s", "z"}, {"d"});
+    onnx::NodeProto* pool = builder.Op(op, {"d"}, {"m"});
+    if (op == "AveragePool") SetInts(pool, "kernel_shape", {2, 2});
+    if (!dilations.empty()) SetInts(pool, "dilations", dilations);
+    builder.Op("QuantizeLinear", {"m", "s2", "z2"}, {"mq"});
+    builder.Op("DequantizeLinear", {"mq", "s2", "z2"}, {"y"});
+    builder.Output("y");
+    const Model model = Import(builder.message);
+    for (const Node& node : model.nodes)
+      EXPECT_EQ(node.domain.empty(), node.op_type.find("Average") == node.op_type.npos);
+    return OpTypes(model);
+  };
+  EXPECT_THAT(ops("AveragePool", {}, kInt8), ElementsAre("QuantizeLinear", "QLinearAveragePool", "DequantizeLinear"));
+  EXPECT_THAT(ops("AveragePool", {1, 1}, kInt8), ::testing::Contains("QLinearAveragePool"));
+  EXPECT_THAT(ops("GlobalAveragePool", {}, kInt8), ::testing::Contains("QLinearGlobalAveragePool"));
+}
+
+// x and a second tensor of this type, stored by scales 0.5 and 0.25, added, and stored by scale 1 and a zero point.
+onnx::ModelProto SumMessage(int type, const Shape& second, double zero, const std::string& between,
+                            const std::vector<double>& second_scale = {0.25}) {
+  MessageBuilder builder;
+  builder.message.set_ir_version(8);
+  builder.message.mutable_opset_import(0)->set_version(17);
+  builder.Input("x", {2, 2});
+  builder.Input("z", second);
+  Numbers(builder, "xs", kFloat, {}, {0.5});
+  Numbers(builder, "zs", kFloat, second_scale.size() == 1 ? Shape{} : Shape{2}, second_scale);
+  Numbers(builder, "zz", type, second_scale.size() == 1 ? Shape{} : Shape{2},
+          std::vector<double>(second_scale.size(), 3));
+  Numbers(builder, "ys", kFloat, {}, {1});
+  Numbers(builder, "yz", kInt8, {}, {zero});
+  Numbers(builder, "xz", kInt8, {}, {0});
+  builder.Op("QuantizeLinear", {"x", "xs", "xz"}, {"xq"});
+  builder.Op("DequantizeLinear", {"xq", "xs", "xz"}, {"xd"});
+  builder.Op("QuantizeLinear", {"z", "zs", "zz"}, {"zq"});
+  builder.Op("DequantizeLinear", {"zq", "zs", "zz"}, {"zd"});
+  builder.Op("Add", {"xd", "zd"}, {"p"});
+  if (!between.empty()) builder.Op(between, {"p"}, {"b"});
+  builder.Op("QuantizeLinear", {between.empty() ? "p" : "b", "ys", "yz"}, {"yq"});
+  builder.Op("DequantizeLinear", {"yq", "ys", "yz"}, {"y"});
+  builder.Output("y");
+  return builder.message;
+}
+
+TEST(OnnxQuantized, AddsStoredNumbers) {
+  const Strings joined = {"QuantizeLinear", "QuantizeLinear", "QLinearAdd", "DequantizeLinear"};
+  const Model model = Import(SumMessage(kInt8, {2, 2}, 0, ""));
+  EXPECT_THAT(OpTypes(model), ElementsAreArray(joined));
+  const Node& sum = model.nodes[2];
+  EXPECT_EQ(sum.domain, "com.microsoft");
+  EXPECT_EQ(model.foreign_opsets.at("com.microsoft"), 1);
+  Strings inputs;
+  for (const int input : sum.inputs) inputs.push_back(model.values[static_cast<std::size_t>(input)].name);
+  EXPECT_THAT(inputs, ElementsAre("xq", "xs", "xz", "zq", "zs", "zz", "ys", "yz"));
+  EXPECT_THAT(OpTypes(Import(SumMessage(kInt8, {2, 2}, -128, "Relu"))), ElementsAreArray(joined));
+}
+
+TEST(OnnxQuantized, LeavesSumsApartThatAreNotOfOneTypeShapeAndScale) {
+  for (const onnx::ModelProto& message :
+       {SumMessage(kInt8, {2, 2}, 0, "Relu"), SumMessage(kInt8, {2}, 0, ""), SumMessage(kInt8, {1, 2}, 0, ""),
+        SumMessage(onnx::TensorProto::UINT8, {2, 2}, 0, ""), SumMessage(kInt8, {2, 2}, 0, "", {0.25, 0.5})}) {
+    EXPECT_THAT(OpTypes(Import(message)), ::testing::Contains("Add"));
+  }
+}
+
 // Numbers of a channel each would go with another channel behind.
 TEST(OnnxQuantized, LeavesOpsThatMoveElementsWhereEachChannelHasItsOwnScale) {
   MessageBuilder builder;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,6 +13,7 @@ namespace millrace {
 namespace {
 
 using testing::HarnessOptions;
+using ::testing::HasSubstr;
 using testing::ModelMaker;
 using testing::RunGroup;
 using testing::TensorData;
@@ -120,6 +122,58 @@ TEST(Quantize, EachOfTwoChannelsByItsOwnNumbers) {
     const auto results =
         RunGroup(maker.model(), {0}, {{in, ConstantData::Floats({2, 2, 2}, numbers)}}, {.workers = workers});
     ExpectExactly(results.at(stored), {1, 2, 12, 13, -1, -2, 8, 7});
+  }
+}
+
+TEST(QuantizedSum, IsWhatItsDefinitionSaysOnAnyNumberOfWorkers) {
+  Random random(12);
+  for (int round = 0; round < 60; ++round) {
+    const DataType type = random.Below(2) == 0 ? DataType::kInt8 : DataType::kUint8;
+    const Ends ends = EndsOf(type);
+    const Shape shape = {
+        1 + static_cast<std::int64_t>(random.Below(2)), 1 + static_cast<std::int64_t>(random.Below(40)),
+        1 + static_cast<std::int64_t>(random.Below(9)), 1 + static_cast<std::int64_t>(random.Below(9))};
+    const auto zero_point = [&] { return ends.low + static_cast<int>(random.Below(256)); };
+    const auto scale = [&] { return static_cast<float>(std::exp(4 * random.Uniform() - 4)); };
+    const float a_scale = scale(), b_scale = scale(), y_scale = scale();
+    const int a_zero = zero_point(), b_zero = zero_point(), y_zero = zero_point();
+    ModelMaker maker;
+    const int a = maker.Input(shape, type), b = maker.Input(shape, type);
+    const int out = maker.Node("QLinearAdd",
+                               {a, maker.Constant(Scalar(a_scale)), maker.Constant(Bytes(type, {}, {a_zero})), b,
+                                maker.Constant(Scalar(b_scale)), maker.Constant(Bytes(type, {}, {b_zero})),
+                                maker.Constant(Scalar(y_scale)), maker.Constant(Bytes(type, {}, {y_zero}))},
+                               shape, {}, type);
+    Model model = maker.model();
+    model.nodes[0].domain = "com.microsoft";
+    const TensorData first = RandomBytes(random, type, shape, ends.low, ends.high);
+    const TensorData second = RandomBytes(random, type, shape, ends.low, ends.high);
+    std::vector<int> expected;
+    for (std::size_t i = 0; i < first->AsInt64s().size(); ++i) {
+      const double sum = static_cast<double>(first->AsInt64s()[i] - a_zero) * a_scale +
+                         static_cast<double>(second->AsInt64s()[i] - b_zero) * b_scale;
+      expected.push_back(Stored(sum / y_scale, y_zero, type));
+    }
+    const HarnessOptions options = {.workers = 1 + static_cast<int>(random.Below(3)),
+                                    .available = random.Below(2) == 0 ? Layout::kPlain : Layout::kChannelsLast};
+    const auto results = RunGroup(model, {0}, {{a, first}, {b, second}}, options);
+    ExpectWithinOne(results.at(out), expected);
+  }
+}
+
+TEST(QuantizedSum, RefusesOtherTypesAndScalesOfChannels) {
+  ModelMaker maker;
+  const int a = maker.Input({2, 2}, DataType::kInt8), b = maker.Input({2, 2}, DataType::kUint8);
+  const int one = maker.Constant(Scalar(1)), two = maker.Constant(ConstantData::Floats({2}, {1, 2}));
+  const int zero = maker.Constant(Bytes(DataType::kInt8, {}, {0}));
+  for (const std::vector<int>& inputs : {std::vector<int>{a, one, zero, b, one, zero, one, zero},
+                                         {a, two, zero, a, one, zero, one, zero},
+                                         {a, one, zero, a, one, zero}}) {
+    maker.Node("QLinearAdd", inputs, {2, 2}, {}, DataType::kInt8);
+    Model model = maker.model();
+    model.nodes.back().domain = "com.microsoft";
+    EXPECT_THAT(UnsupportedReason(model, static_cast<int>(model.nodes.size()) - 1),
+                HasSubstr("QLinearAdd of this form"));
   }
 }
 
@@ -342,6 +396,80 @@ TEST(BytePooling, TakesTheLargestOfEveryWindowOfAnyKindOfPadding) {
     for (const int workers : {1, 3})
       ExpectExactly(RunGroup(maker.model(), {0}, {{in, x}}, {.workers = workers}).at(out), expected);
   }
+}
+
+TEST(ByteAverage, IsWhatItsDefinitionSaysForEveryWindowAndKindOfPadding) {
+  Random random(14);
+  for (int round = 0; round < 120; ++round) {
+    const auto some = [&random](std::uint64_t most) { return 1 + static_cast<std::int64_t>(random.Below(most)); };
+    const DataType type = random.Below(2) == 0 ? DataType::kUint8 : DataType::kInt8;
+    const bool global = random.Below(4) == 0, with_padding = random.Below(2) == 0;
+    const Shape source = {some(2), some(round % 10 == 0 ? 600 : 40), 4 + some(9), 4 + some(9)};
+    const std::int64_t kernel = 1 + some(3), stride = some(2), pad = static_cast<std::int64_t>(random.Below(2));
+    const auto along = [&](std::size_t axis) { return global ? 1 : (source[axis] + 2 * pad - kernel) / stride + 1; };
+    const Shape result = {source[0], source[1], along(2), along(3)};
+    const int x_zero = EndsOf(type).low + static_cast<int>(random.Below(256));
+    const int y_zero = EndsOf(type).low + static_cast<int>(random.Below(256));
+    const float x_scale = 0.3f, y_scale = random.Below(2) == 0 ? 0.3f : 0.17f;
+    const TensorData x = RandomBytes(random, type, source, EndsOf(type).low, EndsOf(type).high);
+    const std::vector<std::int64_t> from = x->AsInt64s();
+    std::vector<int> expected;
+    for (std::int64_t plane = 0; plane < source[0] * source[1]; ++plane)
+      for (std::int64_t y = 0; y < result[2]; ++y)
+        for (std::int64_t z = 0; z < result[3]; ++z) {
+          const auto range = [&](std::int64_t at, std::size_t axis) {
+            if (global) return std::pair<std::int64_t, std::int64_t>(0, source[axis]);
+            return std::pair(std::max<std::int64_t>(0, at * stride - pad),
+                             std::min(source[axis], at * stride - pad + kernel));
+          };
+          const auto rows = range(y, 2), columns = range(z, 3);
+          std::int64_t sum = 0, positions = 0;
+          for (std::int64_t row = rows.first; row < rows.second; ++row)
+            for (std::int64_t column = columns.first; column < columns.second; ++column, ++positions)
+              sum += from[static_cast<std::size_t>((plane * source[2] + row) * source[3] + column)] - x_zero;
+          const std::int64_t divisor = with_padding && !global ? kernel * kernel : positions;
+          expected.push_back(Stored(static_cast<double>(sum) / static_cast<double>(divisor) *
+                                        static_cast<double>(x_scale) / static_cast<double>(y_scale),
+                                    y_zero, type));
+        }
+    ModelMaker maker;
+    const int in = maker.Input(source, type);
+    std::map<std::string, Attribute> attributes;
+    if (!global) {
+      attributes = {{"kernel_shape", std::vector<std::int64_t>(2, kernel)},
+                    {"strides", std::vector<std::int64_t>(2, stride)},
+                    {"pads", std::vector<std::int64_t>(4, pad)},
+                    {"count_include_pad", std::int64_t{with_padding}}};
+    }
+    const int out = maker.Node(global ? "QLinearGlobalAveragePool" : "QLinearAveragePool",
+                               {in, maker.Constant(Scalar(x_scale)), maker.Constant(Bytes(type, {}, {x_zero})),
+                                maker.Constant(Scalar(y_scale)), maker.Constant(Bytes(type, {}, {y_zero}))},
+                               result, attributes, type);
+    Model model = maker.model();
+    model.nodes[0].domain = "com.microsoft";
+    ASSERT_EQ(UnsupportedReason(model, 0), "");
+    ExpectWithinOne(RunGroup(model, {0}, {{in, x}}, {.workers = 1 + static_cast<int>(random.Below(3))}).at(out),
+                    expected);
+  }
+}
+
+TEST(ByteAverage, RefusesWhatItCannotDoByName) {
+  ModelMaker maker;
+  const int in = maker.Input({1, 2, 4, 4}, DataType::kUint8);
+  const int one = maker.Constant(Scalar(1)), two = maker.Constant(ConstantData::Floats({2}, {1, 2}));
+  const int zero = maker.Constant(Bytes(DataType::kUint8, {}, {0}));
+  const auto refused = [&](int scale, const std::map<std::string, Attribute>& more) {
+    std::map<std::string, Attribute> attributes = {{"kernel_shape", std::vector<std::int64_t>(2, 2)}};
+    attributes.insert(more.begin(), more.end());
+    maker.Node("QLinearAveragePool", {in, scale, zero, one, zero}, {1, 2, 3, 3}, attributes, DataType::kUint8);
+    Model model = maker.model();
+    model.nodes.back().domain = "com.microsoft";
+    return UnsupportedReason(model, static_cast<int>(model.nodes.size()) - 1);
+  };
+  EXPECT_EQ(refused(one, {}), "");
+  EXPECT_THAT(refused(two, {}), HasSubstr("of this form"));
+  EXPECT_THAT(refused(one, {{"channels_last", std::int64_t{1}}}), HasSubstr("channels_last"));
+  EXPECT_THAT(refused(one, {{"pads", std::vector<std::int64_t>{2, 0, 0, 0}}}), HasSubstr("padding"));
 }
 
 TEST(ByteConcatenation, KeepsTheChannelsInnermostAlongAnyAxis) {

@@ -41,6 +41,18 @@ TEST(QuantizedForm, OfConvolutionsIsJoinedWithWhatFollowsThem) {
   EXPECT_LT(CountOf(joined, "DequantizeLinear"), 20);
 }
 
+TEST(QuantizedForm, OfConvolutionsTakesTheirClipsIn) {
+  const Model joined = Imported(QuantizedForm(MakeModel("mobilenet_v2", SmallOptions("mobilenet_v2"))));
+  EXPECT_EQ(CountOf(joined, "Conv"), 0);
+  EXPECT_EQ(CountOf(joined, "Clip"), 0);
+}
+
+TEST(QuantizedForm, OfResidualBlocksAddsStoredNumbers) {
+  const Model joined = Imported(QuantizedForm(MakeModel("resnet50", SmallOptions("resnet50"))));
+  EXPECT_GE(CountOf(joined, "QLinearAdd"), 15);
+  EXPECT_LE(CountOf(joined, "Add"), 1) << "the last, whose sum is averaged as it is";
+}
+
 TEST(QuantizedForm, OfProductsKeepsTheirAddends) {
   const Model towers = MakeModel("towers", SmallOptions("towers"));
   const Model joined = Imported(QuantizedForm(towers));

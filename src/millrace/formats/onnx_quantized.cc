@@ -13,6 +13,9 @@
 namespace millrace {
 namespace {
 
+// Positions of a window that is averaged, so that sums of bytes stay within 32 bits.
+constexpr std::int64_t kMostAveraged = 1 << 22;
+
 // Constants made anew may be this large; where one element fills a constant, a few bytes of file stand for all of it.
 constexpr std::int64_t kMostElements = std::int64_t{1} << 27, kMostFilled = 65536;
 
@@ -44,7 +47,8 @@ class Joiner {
     StoreConstants();
     CountReaders();
     int joined = 0;
-    for (std::size_t node = 0; node < model_.nodes.size(); ++node) joined += JoinAt(node) || MoveAt(node) ? 1 : 0;
+    for (std::size_t node = 0; node < model_.nodes.size(); ++node)
+      joined += JoinAt(node) || AddAt(node) || AverageAt(node) || MoveAt(node) ? 1 : 0;
     WidenConstants();
     return joined;
   }
@@ -186,19 +190,31 @@ class Joiner {
            most->AsFloats().front() >= high - by.scale.front() / 2;
   }
 
-  std::optional<Pattern> PatternAt(const Node& store) {
-    if (!IsOne(store, "QuantizeLinear") || !IsByteType(ValueOf(store.outputs[0]).type)) return std::nullopt;
-    auto result_by = ScalingOf(store);
-    if (!result_by || !result_by->whole()) return std::nullopt;
-    Pattern pattern;
+  // The operator whose result is stored, before what the stored range does; -1 where somebody else reads it, too.
+  int MakerOfStored(const Node& store, const Scaling& result_by) {
     int value = store.inputs[0];
-    pattern.maker = MakerOf(value);
-    while (pattern.maker >= 0 && readers_[static_cast<std::size_t>(value)] == 1 &&
-           RangeDoesIt(NodeAt(pattern.maker), *result_by, ValueOf(store.outputs[0]).type)) {
-      value = NodeAt(pattern.maker).inputs[0];
-      pattern.maker = MakerOf(value);
+    int maker = MakerOf(value);
+    while (maker >= 0 && readers_[static_cast<std::size_t>(value)] == 1 &&
+           RangeDoesIt(NodeAt(maker), result_by, ValueOf(store.outputs[0]).type)) {
+      value = NodeAt(maker).inputs[0];
+      maker = MakerOf(value);
     }
-    if (pattern.maker < 0 || readers_[static_cast<std::size_t>(value)] != 1) return std::nullopt;
+    return maker >= 0 && readers_[static_cast<std::size_t>(value)] == 1 ? maker : -1;
+  }
+
+  // Of a node that stores 8 bits by one scale.
+  std::optional<Scaling> StoredBy(const Node& store) {
+    if (!IsOne(store, "QuantizeLinear") || !IsByteType(ValueOf(store.outputs[0]).type)) return std::nullopt;
+    std::optional<Scaling> by = ScalingOf(store);
+    return by && by->whole() ? std::move(by) : std::nullopt;
+  }
+
+  std::optional<Pattern> PatternAt(const Node& store) {
+    auto result_by = StoredBy(store);
+    if (!result_by) return std::nullopt;
+    Pattern pattern;
+    pattern.maker = MakerOfStored(store, *result_by);
+    if (pattern.maker < 0) return std::nullopt;
     const Node& maker = NodeAt(pattern.maker);
     if (!IsOne(maker, "Conv") && !IsOne(maker, "MatMul") && !IsOne(maker, "Gemm")) return std::nullopt;
     pattern.source = MakerOf(maker.inputs[0]);
@@ -228,6 +244,72 @@ class Joiner {
     return pattern;
   }
 
+  // A sum of two tensors of one shape, each from a DequantizeLinear of one scale.
+  bool AddAt(std::size_t at) {
+    const std::optional<Scaling> result_by = StoredBy(model_.nodes[at]);
+    const int maker_id = result_by ? MakerOfStored(model_.nodes[at], *result_by) : -1;
+    if (maker_id < 0 || !IsOne(NodeAt(maker_id), "Add")) return false;
+    const Node maker = NodeAt(maker_id);
+    const Value& result = ValueOf(model_.nodes[at].outputs[0]);
+    const DataType type = result.type;
+    std::vector<std::pair<int, Scaling>> addends;  // as stored
+    for (const int input : maker.inputs) {
+      const int source = MakerOf(input);
+      if (source < 0 || !IsOne(NodeAt(source), "DequantizeLinear")) return false;
+      std::optional<Scaling> by = ScalingOf(NodeAt(source));
+      const int stored = NodeAt(source).inputs[0];
+      if (!by || !by->whole() || ValueOf(stored).type != type || ValueOf(stored).shape != result.shape) return false;
+      addends.emplace_back(stored, *std::move(by));
+    }
+    std::vector<int> inputs;
+    for (const auto& [stored, by] : addends) {
+      const char* const suffix = inputs.empty() ? "_zero_a" : "_zero_b";
+      inputs.insert(inputs.end(), {stored, by.scale_id, ZeroId(by, type, maker.name + suffix)});
+    }
+    inputs.insert(inputs.end(), {result_by->scale_id, ZeroId(*result_by, type, maker.name + "_zero_y")});
+    PutForeign(at, maker, "QLinearAdd", std::move(inputs));
+    model_.nodes[at].attributes.clear();
+    return true;
+  }
+
+  // The average of a window, or of each channel, of a tensor that comes from a DequantizeLinear of one scale.
+  bool AverageAt(std::size_t at) {
+    const std::optional<Scaling> result_by = StoredBy(model_.nodes[at]);
+    const int maker_id = result_by ? MakerOfStored(model_.nodes[at], *result_by) : -1;
+    if (maker_id < 0) return false;
+    const Node maker = NodeAt(maker_id);
+    const bool global = IsOne(maker, "GlobalAveragePool");
+    if (!global && !IsOne(maker, "AveragePool")) return false;
+    const std::vector<std::int64_t> dilations = Model::IntsOf(maker, "dilations", {});
+    if (std::any_of(dilations.begin(), dilations.end(), [](std::int64_t one) { return one != 1; })) return false;
+    if (Model::IntOf(maker, "ceil_mode", 0) != 0) return false;
+    const int source = MakerOf(maker.inputs[0]);
+    if (source < 0 || !IsOne(NodeAt(source), "DequantizeLinear")) return false;
+    const std::optional<Scaling> by = ScalingOf(NodeAt(source));
+    const int stored = NodeAt(source).inputs[0];
+    const DataType type = ValueOf(model_.nodes[at].outputs[0]).type;
+    const Shape& shape = ValueOf(stored).shape;
+    if (!by || !by->whole() || ValueOf(stored).type != type || ValueOf(stored).constant != nullptr) return false;
+    if (shape.size() < 3 || shape.size() > 5 || ElementsOf(shape) / shape[1] > kMostAveraged) return false;
+    PutForeign(at, maker, global ? "QLinearGlobalAveragePool" : "QLinearAveragePool",
+               {stored, by->scale_id, ZeroId(*by, type, maker.name + "_zero_x"), result_by->scale_id,
+                ZeroId(*result_by, type, maker.name + "_zero_y")});
+    model_.nodes[at].attributes.erase("dilations");
+    return true;
+  }
+
+  // In place of the node that stores the maker's result: an operator of ONNX Runtime's own.
+  void PutForeign(std::size_t at, const Node& maker, const char* op_type, std::vector<int> inputs) {
+    Node& joined = model_.nodes[at];
+    joined.name = maker.name;
+    joined.layer = maker.layer;
+    joined.op_type = op_type;
+    joined.domain = "com.microsoft";
+    joined.attributes = maker.attributes;
+    joined.inputs = std::move(inputs);
+    model_.foreign_opsets.emplace("com.microsoft", 1);
+  }
+
   // Ops that give what they are given, and the larger of two: on stored numbers they do the same.
   static bool OnlyPicks(const Node& node) {
     if (!node.domain.empty()) return false;
@@ -236,26 +318,47 @@ class Joiner {
            node.op_type == "Squeeze" || node.op_type == "Transpose" || node.op_type == "Unsqueeze";
   }
 
-  // Such an op between DequantizeLinears and a QuantizeLinear of one scale and zero point.
+  // How many of its first inputs it picks from.
+  static std::size_t TensorsOf(const Node& node) { return node.op_type == "Concat" ? node.inputs.size() : 1; }
+
+  // Comes the value, but for ops that only pick and that nobody else reads, from DequantizeLinears of this scaling?
+  bool IsStoredBy(int value, const Scaling& by, DataType type, int depth) {
+    constexpr int kMostInARow = 16;
+    const int maker = MakerOf(value);
+    if (maker < 0 || depth > kMostInARow) return false;
+    const Node& node = NodeAt(maker);
+    if (IsOne(node, "DequantizeLinear")) {
+      const auto own = ScalingOf(node);
+      return own && ValueOf(node.inputs[0]).type == type && own->scale == by.scale && own->zero == by.zero;
+    }
+    if (!OnlyPicks(node) || readers_[static_cast<std::size_t>(value)] != 1) return false;
+    for (std::size_t i = 0; i < TensorsOf(node); ++i) {
+      if (!IsStoredBy(node.inputs[i], by, type, depth + 1)) return false;
+    }
+    return true;
+  }
+
+  // Such a value as integers.
+  int StoredForm(int value, DataType type) {
+    const int maker = MakerOf(value);
+    if (IsOne(NodeAt(maker), "DequantizeLinear")) return NodeAt(maker).inputs[0];
+    Node& node = model_.nodes[static_cast<std::size_t>(maker)];
+    for (std::size_t i = 0; i < TensorsOf(node); ++i) node.inputs[i] = StoredForm(node.inputs[i], type);
+    ValueOf(value).type = type;
+    return value;
+  }
+
+  // Such ops in a row between DequantizeLinears and a QuantizeLinear of one scale and zero point.
   bool MoveAt(std::size_t at) {
     Node& store = model_.nodes[at];
-    if (!IsOne(store, "QuantizeLinear")) return false;
-    const int maker_id = MakerOf(store.inputs[0]);
-    if (maker_id < 0 || readers_[static_cast<std::size_t>(store.inputs[0])] != 1) return false;
-    const Node& maker = NodeAt(maker_id);
-    const auto result_by = ScalingOf(store);
+    const auto by = StoredBy(store);
+    const int maker_id = by ? MakerOf(store.inputs[0]) : -1;
+    if (maker_id < 0 || !OnlyPicks(NodeAt(maker_id))) return false;
     const DataType type = ValueOf(store.outputs[0]).type;
-    if (!OnlyPicks(maker) || !result_by || !result_by->whole() || !IsByteType(type)) return false;
+    if (!IsStoredBy(store.inputs[0], *by, type, 0)) return false;
+    const Node maker = NodeAt(maker_id);
     std::vector<int> inputs = maker.inputs;
-    const std::size_t tensors = maker.op_type == "Concat" ? inputs.size() : 1;
-    for (std::size_t i = 0; i < tensors; ++i) {
-      const int source = MakerOf(inputs[i]);
-      if (source < 0 || !IsOne(NodeAt(source), "DequantizeLinear")) return false;
-      const auto by = ScalingOf(NodeAt(source));
-      inputs[i] = NodeAt(source).inputs[0];
-      if (!by || ValueOf(inputs[i]).type != type || by->scale != result_by->scale || by->zero != result_by->zero)
-        return false;
-    }
+    for (std::size_t i = 0; i < TensorsOf(maker); ++i) inputs[i] = StoredForm(inputs[i], type);
     store.name = maker.name;
     store.layer = maker.layer;
     store.op_type = maker.op_type;

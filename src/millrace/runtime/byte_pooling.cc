@@ -2,11 +2,11 @@
 #include "millrace/runtime/byte_pooling.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "millrace/runtime/blocked_tensor.h"
 #include "millrace/runtime/integer_products.h"
+#include "millrace/runtime/position_windows.h"
 #include "millrace/runtime/primitive_kernel.h"
 #include "millrace/runtime/refusal.h"
 #include "millrace/runtime/reorder.h"
@@ -25,60 +25,18 @@ SlidingWindow PoolingWindow(const Model& model, const Node& node) {
 // bytes before the tensor. AMD's processors fault there where that page is not mapped, though nothing is written.
 constexpr std::int64_t kRegisterBytes = 32;
 
-// Sizes along rows, columns and what lies within, 1 where there are fewer dimensions.
-std::array<std::int64_t, 3> ThreeOf(const Shape& sizes, std::int64_t missing) {
-  std::array<std::int64_t, 3> three = {missing, missing, missing};
-  std::copy(sizes.begin(), sizes.end(), three.begin());
-  return three;
-}
-
-// Windows over the positions of one image, each of them `channels` bytes side by side.
+// Of windows over the positions of one image, each of them `channels` bytes side by side.
 template <typename Byte>
-class PositionWindows {
- public:
-  PositionWindows(const SlidingWindow& window, const Shape& source)
-      : kernel_(ThreeOf(window.kernel, 1)),
-        strides_(ThreeOf(window.strides, 1)),
-        dilations_(ThreeOf(window.dilations, 1)),
-        pads_(ThreeOf(window.pads_begin, 0)),
-        source_(ThreeOf(Shape(source.begin() + 2, source.end()), 1)),
-        result_(ThreeOf(window.output, 1)),
-        channels_(source[1]) {}
-
-  void TakeLargest(const Byte* image, Share rows, Byte* to) const {
-    for (std::int64_t row = rows.begin; row < rows.end; ++row)
-      for (std::int64_t column = 0; column < result_[1]; ++column)
-        for (std::int64_t inner = 0; inner < result_[2]; ++inner, to += channels_)
-          TakeLargestAt(image, {row, column, inner}, to);
-  }
-
- private:
-  void TakeLargestAt(const Byte* image, const std::array<std::int64_t, 3>& at, Byte* to) const {
-    std::fill_n(to, channels_, std::numeric_limits<Byte>::lowest());
-    for (std::int64_t row = 0; row < kernel_[0]; ++row) {
-      const std::int64_t from_row = At(0, at, row);
-      if (from_row < 0 || from_row >= source_[0]) continue;
-      for (std::int64_t column = 0; column < kernel_[1]; ++column) {
-        const std::int64_t from_column = At(1, at, column);
-        if (from_column < 0 || from_column >= source_[1]) continue;
-        for (std::int64_t inner = 0; inner < kernel_[2]; ++inner) {
-          const std::int64_t from_inner = At(2, at, inner);
-          if (from_inner < 0 || from_inner >= source_[2]) continue;
-          const Byte* from = image + ((from_row * source_[1] + from_column) * source_[2] + from_inner) * channels_;
-          for (std::int64_t channel = 0; channel < channels_; ++channel)
-            to[channel] = std::max(to[channel], from[channel]);
-        }
-      }
-    }
-  }
-
-  std::int64_t At(std::size_t axis, const std::array<std::int64_t, 3>& at, std::int64_t step) const {
-    return at[axis] * strides_[axis] - pads_[axis] + step * dilations_[axis];
-  }
-
-  std::array<std::int64_t, 3> kernel_, strides_, dilations_, pads_, source_, result_;
-  std::int64_t channels_;
-};
+void TakeLargest(const PositionWindows& windows, std::int64_t channels, const Byte* image, Share rows, Byte* to) {
+  windows.ForResults(rows, [&](const PositionWindows::Place& at) {
+    std::fill_n(to, channels, std::numeric_limits<Byte>::lowest());
+    windows.ForSources(at, [&](std::int64_t position) {
+      const Byte* from = image + position * channels;
+      for (std::int64_t channel = 0; channel < channels; ++channel) to[channel] = std::max(to[channel], from[channel]);
+    });
+    to += channels;
+  });
+}
 
 class BytePooling : public PrimitiveKernel {
  public:
@@ -108,9 +66,10 @@ class BytePooling : public PrimitiveKernel {
     const Operand from = Operand::Input(0, RowOffset(source_, image, 0));
     const Operand to = Operand::Output(0, RowOffset(result_, image, rows.begin));
     AddTask(0, worker,
-            [windows = PositionWindows<Byte>(window_, source_), from, to, rows](const KernelBuffers& buffers) {
-              windows.TakeLargest(reinterpret_cast<const Byte*>(from.Read(buffers)), rows,
-                                  reinterpret_cast<Byte*>(to.Write(buffers)));
+            [windows = PositionWindows(window_, source_), channels = source_[1], from, to,
+             rows](const KernelBuffers& buffers) {
+              TakeLargest(windows, channels, reinterpret_cast<const Byte*>(from.Read(buffers)), rows,
+                          reinterpret_cast<Byte*>(to.Write(buffers)));
             });
   }
 

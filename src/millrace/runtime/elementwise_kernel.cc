@@ -314,10 +314,11 @@ class ElementwiseKernel : public Kernel {
   std::vector<Operand> operands_;
 };
 
-// Loops read all operands as one type, but for a Where's condition, a Pow's exponent and inputs that are not read.
+// Loops read all operands as one type, but for a Where's condition, a Pow's exponent, scales, and inputs that are not
+// read.
 bool OperandTypesAgree(const Model& model, const Node& node) {
   const std::string& op = node.op_type;
-  if (op == "Pow" || ReadsOnlyItsFirst(node)) return true;
+  if (op == "Pow" || op == "QLinearAdd" || ReadsOnlyItsFirst(node)) return true;
   const int first = op == "Where" ? 1 : 0;
   for (int i = first; i < static_cast<int>(node.inputs.size()); ++i) {
     const Value* value = InputOf(model, node, i);
@@ -335,8 +336,8 @@ const Value* OnlyOutput(const Model& model, const Node& node) {
 }  // namespace
 
 std::unique_ptr<ElementwiseStep> MakeStep(const Model& model, const Node& node, const StepShape& shape) {
-  for (const StepMaker maker :
-       {&MakeUnaryStep, &MakeArithmeticStep, &MakeCompareStep, &MakeCastStep, &MakeSelectStep, &MakeQuantizeStep}) {
+  for (const StepMaker maker : {&MakeUnaryStep, &MakeArithmeticStep, &MakeCompareStep, &MakeCastStep, &MakeSelectStep,
+                                &MakeQuantizeStep, &MakeQuantizedSumStep}) {
     if (std::unique_ptr<ElementwiseStep> step = maker(model, node, shape)) return step;
   }
   return nullptr;
@@ -378,6 +379,8 @@ std::string ElementwiseUnsupported(const Model& model, int node_id) {
   if (MakeStep(model, node, shape) != nullptr) return "";
   if (node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear")
     return node.op_type + " of this form (scales and zero points are constants here, one for all or one a channel)";
+  if (node.op_type == "QLinearAdd")
+    return node.op_type + " of this form (8 bits of one type and shape; scales and zero points are constants here)";
   const bool casts = node.op_type == "Cast" || node.op_type == "CastLike";
   return node.op_type + (casts ? std::string(" from ") : " on ") + NameOf(first->type) +
          (casts ? std::string(" to ") + NameOf(made->type) : "");

@@ -47,6 +47,7 @@ std::unique_ptr<ElementwiseStep> MakeCompareStep(const Model& model, const Node&
 std::unique_ptr<ElementwiseStep> MakeCastStep(const Model& model, const Node& node, const StepShape& shape);
 std::unique_ptr<ElementwiseStep> MakeSelectStep(const Model& model, const Node& node, const StepShape& shape);
 std::unique_ptr<ElementwiseStep> MakeQuantizeStep(const Model& model, const Node& node, const StepShape& shape);
+std::unique_ptr<ElementwiseStep> MakeQuantizedSumStep(const Model& model, const Node& node, const StepShape& shape);
 
 // The first of the above that makes one.
 std::unique_ptr<ElementwiseStep> MakeStep(const Model& model, const Node& node, const StepShape& shape);

@@ -2,6 +2,7 @@
 #include "millrace/runtime/heavy_kernels.h"
 
 #include "millrace/runtime/activation.h"
+#include "millrace/runtime/byte_average.h"
 #include "millrace/runtime/byte_pooling.h"
 #include "millrace/runtime/channel_affine_kernel.h"
 #include "millrace/runtime/concatenation.h"
@@ -22,8 +23,8 @@ namespace millrace {
 std::vector<KernelEntry> HeavyKernels() {
   std::vector<KernelEntry> all;
   for (const auto kernels :
-       {ActivationKernels, BytePoolingKernels, ChannelAffineKernels, ConcatenationKernels, ConvolutionKernels,
-        ConvolutionTransposeKernels, EinsumKernels, MatrixProductKernels, NormalizationKernels,
+       {ActivationKernels, ByteAverageKernels, BytePoolingKernels, ChannelAffineKernels, ConcatenationKernels,
+        ConvolutionKernels, ConvolutionTransposeKernels, EinsumKernels, MatrixProductKernels, NormalizationKernels,
         GroupNormalizationKernels, PoolingKernels, QuantizedConvolutionKernels, QuantizedProductKernels,
         SameShapeArithmeticKernels, SoftmaxKernels}) {
     const std::vector<KernelEntry> some = kernels();

@@ -88,7 +88,8 @@ constexpr const char* kElementwiseOps[] = {"Abs",
                                            "Tanh",
                                            "ThresholdedRelu",
                                            "Where",
-                                           "Xor"};
+                                           "Xor",
+                                           "com.microsoft.QLinearAdd"};
 
 struct Family {
   KernelFactory make;

@@ -2,9 +2,11 @@
 #include "millrace/workloads/quantized_form.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +27,7 @@ class Quantizer {
     instead_.assign(model.values.size(), -1);
     wanted_.assign(model.values.size(), false);
     not_negative_.assign(model.values.size(), false);
+    most_.assign(model.values.size(), kMostNumber);
     readers_.assign(model.values.size(), 0);
   }
 
@@ -43,6 +46,7 @@ class Quantizer {
       for (const int output : node.outputs) {
         if (output < 0) continue;
         not_negative_[At(output)] = IsNotNegative(node);
+        most_[At(output)] = MostOf(node);
         if (IsWanted(output)) AddPair(output, not_negative_[At(output)]);
       }
     }
@@ -62,9 +66,24 @@ class Quantizer {
     return node.op_type == "Conv" || weights.shape.size() == 2;
   }
 
-  // Behind a Relu, and behind ops that only pick among such numbers.
+  // Where a Clip from 0 on ends.
+  std::optional<float> EndOfClip(const Node& node) const {
+    if (!node.domain.empty() || node.op_type != "Clip" || node.inputs.size() != 3) return std::nullopt;
+    std::array<float, 2> ends{};
+    for (const std::size_t end : {0, 1}) {
+      const int input = node.inputs[end + 1];
+      const ConstantData* const constant = input < 0 ? nullptr : from_.values[At(input)].constant.get();
+      if (constant == nullptr || constant->type() != DataType::kFloat32) return std::nullopt;
+      ends[end] = constant->AsFloats().front();
+    }
+    return ends[0] == 0 && ends[1] > 0 ? std::optional(ends[1]) : std::nullopt;
+  }
+
+  float MostOf(const Node& node) const { return EndOfClip(node).value_or(kMostNumber); }
+
+  // Behind a Relu or such a Clip, and behind ops that only pick among such numbers.
   bool IsNotNegative(const Node& node) const {
-    if (node.op_type == "Relu") return true;
+    if (node.op_type == "Relu" || EndOfClip(node)) return true;
     if (node.op_type != "MaxPool" && node.op_type != "Concat" && node.op_type != "Flatten" && node.op_type != "Reshape")
       return false;
     const std::size_t tensors = node.op_type == "Concat" ? node.inputs.size() : 1;
@@ -94,7 +113,7 @@ class Quantizer {
     to_.values = std::move(kept);
   }
 
-  // Everything that products read or make; of a product with a Relu behind it, what the Relu makes.
+  // Everything that products read or make; of a product with a Relu or Clip behind it, what that makes.
   void FindWanted() {
     for (const Node& node : from_.nodes) {
       for (const int input : node.inputs) {
@@ -106,7 +125,9 @@ class Quantizer {
       if (IsProduct(node)) wanted_[At(node.inputs[0])] = wanted_[At(node.outputs[0])] = true;
     }
     for (const Node& node : from_.nodes) {
-      if (node.op_type != "Relu" || !wanted_[At(node.inputs[0])] || readers_[At(node.inputs[0])] != 1) continue;
+      if ((node.op_type != "Relu" && !EndOfClip(node)) || !wanted_[At(node.inputs[0])] ||
+          readers_[At(node.inputs[0])] != 1)
+        continue;
       wanted_[At(node.inputs[0])] = false;
       wanted_[At(node.outputs[0])] = true;
     }
@@ -152,7 +173,8 @@ class Quantizer {
   void AddPair(int id, bool not_negative) {
     const std::string name = from_.values[At(id)].name;
     const Shape shape = from_.values[At(id)].shape;
-    const float scale = not_negative ? kMostNumber / 255 : 2 * kMostNumber / 255;
+    const float most = most_[At(id)];
+    const float scale = not_negative ? most / 255 : 2 * most / 255;
     const int scale_id = AddConstant(name + "_scale", ConstantData::Floats({}, {scale}));
     const std::byte zero{static_cast<unsigned char>(not_negative ? 0 : 128)};
     const int zero_id = AddConstant(name + "_zero_point", ConstantData::Dense(DataType::kUint8, {}, {zero}));
@@ -219,7 +241,8 @@ class Quantizer {
   std::vector<int> instead_;                             // by value of from_: the value of to_ that its readers read
   std::vector<bool> wanted_;                             // by value of from_: to be stored in 8 bits
   std::vector<bool> not_negative_;                       // by value of from_
-  std::vector<int> readers_;                             // by value of from_
+  std::vector<float> most_;   // by value of the model: the largest number that is told from others
+  std::vector<int> readers_;  // by value of from_
 };
 
 }  // namespace
