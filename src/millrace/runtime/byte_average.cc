@@ -15,6 +15,7 @@
 #include "millrace/runtime/primitive_kernel.h"
 #include "millrace/runtime/quantization.h"
 #include "millrace/runtime/refusal.h"
+#include "millrace/runtime/reorder.h"
 #include "millrace/runtime/window.h"
 #include "millrace/runtime/work_share.h"
 #include "millrace/vector/vector_loops.h"

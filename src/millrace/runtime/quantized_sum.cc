@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "millrace/runtime/element_types.h"
 #include "millrace/runtime/elementwise_step.h"
+#include "millrace/runtime/one_node_kernel.h"
 #include "millrace/runtime/quantization.h"
 #include "millrace/vector/vector_loops.h"
 
