@@ -201,6 +201,21 @@ TEST(OnnxQuantized, JoinsAGemmOnlyWhereItIsAPlainOne) {
   EXPECT_THAT(product.Ops(), ::testing::Contains("Gemm"));
 }
 
+TEST(OnnxQuantized, MakesNumbersOfAGemmWhoseResultNobodyStores) {
+  Product product;
+  product.op = "Gemm";
+  product.between = [](MessageBuilder& builder, std::string& stored) {
+    builder.Op("Neg", {stored}, {"n"});
+    stored = "n";
+  };
+  const Model model = Import(product.Message());
+  EXPECT_THAT(OpTypes(model), ElementsAre("QuantizeLinear", "QGemm", "Neg", "QuantizeLinear", "DequantizeLinear"));
+  EXPECT_EQ(model.nodes[1].inputs.size(), 6u) << "no addend and no scale of a result";
+  EXPECT_EQ(model.values[static_cast<std::size_t>(model.nodes[1].outputs[0])].type, DataType::kFloat32);
+  product.op = "MatMul";
+  EXPECT_THAT(product.Ops(), ::testing::Contains("MatMul")) << "no such operator makes numbers";
+}
+
 // One unit of a sum is 0.5 * 0.25; with a scale for each column it is another one for each.
 TEST(OnnxQuantized, SaysAddendsInTheUnitsOfTheSums) {
   Product product;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "millrace/formats/onnx_move.h"
@@ -49,17 +50,19 @@ class Joiner {
     int joined = 0;
     for (std::size_t node = 0; node < model_.nodes.size(); ++node)
       joined += JoinAt(node) || AddAt(node) || AverageAt(node) || MoveAt(node) ? 1 : 0;
+    for (std::size_t node = 0; node < model_.nodes.size(); ++node) joined += ProductAt(node) ? 1 : 0;
     WidenConstants();
     return joined;
   }
 
  private:
-  // What stands behind the result of a quantised operator.
+  // A Conv, MatMul or Gemm of stored numbers.
   struct Pattern {
-    int maker = -1;    // Conv, MatMul or Gemm
+    int maker = -1;
     int source = -1;   // node: the DequantizeLinear of its input
     int weights = -1;  // node: that of its weights
-    Scaling source_by, weights_by, result_by;
+    Scaling source_by, weights_by;
+    std::optional<Scaling> result_by;  // nothing: the result is not stored
   };
 
   Value& ValueOf(int id) { return model_.values[static_cast<std::size_t>(id)]; }
@@ -209,12 +212,19 @@ class Joiner {
     return by && by->whole() ? std::move(by) : std::nullopt;
   }
 
+  // Of the operator whose result the node stores.
   std::optional<Pattern> PatternAt(const Node& store) {
     auto result_by = StoredBy(store);
     if (!result_by) return std::nullopt;
+    const int maker = MakerOfStored(store, *result_by);
+    std::optional<Pattern> pattern = maker >= 0 ? PatternOf(maker) : std::nullopt;
+    if (pattern) pattern->result_by = *std::move(result_by);
+    return pattern;
+  }
+
+  std::optional<Pattern> PatternOf(int maker_id) {
     Pattern pattern;
-    pattern.maker = MakerOfStored(store, *result_by);
-    if (pattern.maker < 0) return std::nullopt;
+    pattern.maker = maker_id;
     const Node& maker = NodeAt(pattern.maker);
     if (!IsOne(maker, "Conv") && !IsOne(maker, "MatMul") && !IsOne(maker, "Gemm")) return std::nullopt;
     pattern.source = MakerOf(maker.inputs[0]);
@@ -240,7 +250,6 @@ class Joiner {
       return std::nullopt;
     pattern.source_by = *std::move(source_by);
     pattern.weights_by = *std::move(weights_by);
-    pattern.result_by = *std::move(result_by);
     return pattern;
   }
 
@@ -422,25 +431,38 @@ class Joiner {
 
   bool JoinAt(std::size_t at) {
     const std::optional<Pattern> found = PatternAt(model_.nodes[at]);
-    if (!found) return false;
-    const Node maker = NodeAt(found->maker);
-    const int source = NodeAt(found->source).inputs[0];
-    const int weights = NodeAt(found->weights).inputs[0];
+    if (!found || !Put(*found, at)) return false;
+    joined_.insert(found->maker);
+    return true;
+  }
+
+  // A Gemm whose result nobody stores makes numbers of its sums itself.
+  bool ProductAt(std::size_t at) {
+    if (!IsOne(model_.nodes[at], "Gemm") || joined_.contains(static_cast<int>(at))) return false;
+    const std::optional<Pattern> found = PatternOf(static_cast<int>(at));
+    return found && Put(*found, at);
+  }
+
+  // The operator on integers in place of the node `at`, which makes the same value.
+  bool Put(const Pattern& found, std::size_t at) {
+    const Node maker = NodeAt(found.maker);
+    const int source = NodeAt(found.source).inputs[0];
+    const int weights = NodeAt(found.weights).inputs[0];
     const Shape& shape = ValueOf(weights).shape;
     const bool convolves = maker.op_type == "Conv", multiplies = maker.op_type == "MatMul";
     const bool transposed = Model::IntOf(maker, "transB", 0) != 0;
-    const std::optional<int> addend = Addend(*found, convolves || transposed ? shape[0] : shape[1]);
+    const std::optional<int> addend = Addend(found, convolves || transposed ? shape[0] : shape[1]);
     if (!addend) return false;
     const DataType source_type = ValueOf(source).type, weights_type = ValueOf(weights).type;
-    const DataType result_type = ValueOf(model_.nodes[at].outputs[0]).type;
     const std::string& name = maker.name;
     std::vector<int> inputs = {
-        source,  found->source_by.scale_id,  ZeroId(found->source_by, source_type, name + "_zero_x"),
-        weights, found->weights_by.scale_id, ZeroId(found->weights_by, weights_type, name + "_zero_w")};
-    const std::vector<int> result = {found->result_by.scale_id,
-                                     ZeroId(found->result_by, result_type, name + "_zero_y")};
+        source,  found.source_by.scale_id,  ZeroId(found.source_by, source_type, name + "_zero_x"),
+        weights, found.weights_by.scale_id, ZeroId(found.weights_by, weights_type, name + "_zero_w")};
     if (!convolves && !multiplies) inputs.push_back(*addend);
-    inputs.insert(inputs.end(), result.begin(), result.end());
+    if (found.result_by) {
+      const DataType type = ValueOf(model_.nodes[at].outputs[0]).type;
+      inputs.insert(inputs.end(), {found.result_by->scale_id, ZeroId(*found.result_by, type, name + "_zero_y")});
+    }
     if (convolves && *addend >= 0) inputs.push_back(*addend);
     Node& joined = model_.nodes[at];
     joined.name = maker.name;
@@ -459,6 +481,7 @@ class Joiner {
   OnnxDraft& draft_;
   Model& model_;
   std::vector<int> readers_;  // by value: nodes and outputs of the model
+  std::set<int> joined_;      // nodes: operators that the storing of their results has become
 };
 
 }  // namespace

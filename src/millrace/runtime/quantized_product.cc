@@ -37,7 +37,7 @@ struct ProductNumbers {
   std::int32_t left_zero = 0;
   int computed_zero = -1;                // the value that has the left side's, where it is computed
   std::vector<std::int32_t> right_zero;  // one, or by column
-  bool stores = false;                   // the result is in 8 bits
+  bool scales = false;                   // the result is no sum of int32 but in 8 bits, or numbers
   std::vector<float> factor;             // by column: of the sums
   std::vector<std::int32_t> addend;      // by column; empty: none
   std::int32_t result_zero = 0;
@@ -78,10 +78,15 @@ std::optional<ProductNumbers> ProductNumbersOf(const Model& model, int node_id, 
     numbers.computed_zero = node.inputs[places.left_zero];
   }
   if (!places.result_scale) return numbers;
-  numbers.stores = true;
+  numbers.scales = true;
+  const bool stores = *places.result_scale < node.inputs.size() && node.inputs[*places.result_scale] >= 0;
+  const DataType made = model.values[static_cast<std::size_t>(node.outputs[0])].type;
+  if (stores != (StoredRangeOf(made) && BytesOf(made) == 1) || (!stores && made != DataType::kFloat32))
+    return refuse(std::string("that makes ") + NameOf(made));
   const auto left = QuantizationAt(model, node, *places.left_scale),
              right = QuantizationAt(model, node, *places.right_scale),
-             result = QuantizationAt(model, node, *places.result_scale);
+             result = stores ? QuantizationAt(model, node, *places.result_scale)
+                             : std::optional<Quantization>({.scale = {1}, .zero_point = {0}});
   if (!left || !right || !result || !left->whole() || !result->whole() || !fits(right->scale.size()))
     return refuse("whose scales are computed or of another form");
   numbers.result_zero = result->zero_point.front();
@@ -112,6 +117,10 @@ MILLRACE_INLINE void NarrowProducts(const std::int32_t* sums, const float* facto
     const float number = static_cast<float>(sums[i]) * factor[i];
     to[i] = static_cast<Stored>(static_cast<std::int32_t>(RoundedWithin(number, low - zero, high - zero) + zero));
   }
+}
+
+MILLRACE_INLINE void ScaleProducts(const std::int32_t* sums, const float* factor, float* out, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<float>(sums[i]) * factor[i];
 }
 
 std::int32_t ByteAt(const std::byte* bytes, std::int64_t at, DataType type) {
@@ -195,14 +204,16 @@ class QuantizedProduct : public PrimitiveKernel {
   }
 
   dnnl::matmul::primitive_desc Describe(Share rows, Share columns) const {
-    const auto type = numbers_.stores ? ByteTypeOf(result_type_) : dnnl::memory::data_type::s32;
+    const auto type = !numbers_.scales                     ? dnnl::memory::data_type::s32
+                      : result_type_ == DataType::kFloat32 ? dnnl::memory::data_type::f32
+                                                           : ByteTypeOf(result_type_);
     const dnnl::memory::desc left = PlainOf({rows.size(), product_.inner}, ByteTypeOf(left_type_));
     const dnnl::memory::desc right({product_.inner, columns.size()}, dnnl::memory::data_type::s8,
                                    dnnl::memory::format_tag::any);
     const dnnl::memory::desc result({rows.size(), columns.size()}, type, dnnl::memory::dims{product_.columns, 1});
     const dnnl::memory::desc addend = PlainOf({1, columns.size()}, dnnl::memory::data_type::s32);
     dnnl::primitive_attr attributes = PrimitiveAttributes();
-    if (numbers_.stores) {
+    if (numbers_.scales) {
       const std::vector<float> factor(numbers_.factor.begin() + columns.begin, numbers_.factor.begin() + columns.end);
       attributes.set_output_scales(1 << 1, factor);
       if (numbers_.result_zero != 0) attributes.set_zero_points(DNNL_ARG_DST, 0, {numbers_.result_zero});
@@ -214,7 +225,7 @@ class QuantizedProduct : public PrimitiveKernel {
 
   void AddBytes(const KernelRequest& request, int worker, const dnnl::matmul::primitive_desc& description, Share rows,
                 Share columns, const std::vector<float>& by_column) {
-    const std::size_t element = numbers_.stores ? 1 : sizeof(std::int32_t);
+    const std::size_t element = BytesOf(result_type_);
     const Operand to =
         Operand::Output(0, static_cast<std::size_t>(rows.begin * product_.columns + columns.begin) * element);
     const dnnl::memory::desc plain({product_.inner, columns.size()}, dnnl::memory::data_type::f32,
@@ -308,8 +319,12 @@ class QuantizedProduct : public PrimitiveKernel {
       for (std::int64_t k = 0; k < product_.inner; ++k)
         add_row_(sums, right + k * columns, ByteAt(left, row * product_.inner + k, left_type_) - zero, columns);
       const std::int64_t at = (batch * product_.rows + row) * columns;
-      if (!numbers_.stores) {
+      if (!numbers_.scales) {
         std::copy(sums, sums + columns, reinterpret_cast<std::int32_t*>(buffers.outputs[0]) + at);
+        continue;
+      }
+      if (result_type_ == DataType::kFloat32) {
+        scale_(sums, numbers_.factor.data(), reinterpret_cast<float*>(buffers.outputs[0]) + at, columns);
         continue;
       }
       const auto narrow = result_type_ == DataType::kInt8 ? narrow_signed_ : narrow_unsigned_;
@@ -325,6 +340,7 @@ class QuantizedProduct : public PrimitiveKernel {
   std::optional<std::size_t> right_input_;  // where the right side is computed
   std::vector<std::int16_t> right_;         // where it is constant and the loops multiply
   decltype(Versions<&AddRow>::Best()) add_row_ = Versions<&AddRow>::Best();
+  decltype(Versions<&ScaleProducts>::Best()) scale_ = Versions<&ScaleProducts>::Best();
   decltype(Versions<&NarrowProducts<std::int8_t>>::Best()) narrow_signed_ =
       Versions<&NarrowProducts<std::int8_t>>::Best();
   decltype(Versions<&NarrowProducts<std::uint8_t>>::Best()) narrow_unsigned_ =
