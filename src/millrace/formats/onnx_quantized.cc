@@ -227,6 +227,7 @@ class Joiner {
     pattern.maker = maker_id;
     const Node& maker = NodeAt(pattern.maker);
     if (!IsOne(maker, "Conv") && !IsOne(maker, "MatMul") && !IsOne(maker, "Gemm")) return std::nullopt;
+    if (maker.inputs.size() < 2) return std::nullopt;
     pattern.source = MakerOf(maker.inputs[0]);
     pattern.weights = MakerOf(maker.inputs[1]);
     if (pattern.source < 0 || pattern.weights < 0) return std::nullopt;
@@ -253,27 +254,37 @@ class Joiner {
     return pattern;
   }
 
+  // The integers that a DequantizeLinear of one scale makes the value of.
+  struct Stored {
+    int id = -1;
+    Scaling by;
+  };
+  std::optional<Stored> StoredOf(int value) {
+    const int maker = MakerOf(value);
+    if (maker < 0 || !IsOne(NodeAt(maker), "DequantizeLinear") || NodeAt(maker).inputs[0] < 0) return std::nullopt;
+    std::optional<Scaling> by = ScalingOf(NodeAt(maker));
+    if (!by || !by->whole()) return std::nullopt;
+    return Stored{NodeAt(maker).inputs[0], *std::move(by)};
+  }
+
   // A sum of two tensors of one shape, each from a DequantizeLinear of one scale.
   bool AddAt(std::size_t at) {
     const std::optional<Scaling> result_by = StoredBy(model_.nodes[at]);
     const int maker_id = result_by ? MakerOfStored(model_.nodes[at], *result_by) : -1;
-    if (maker_id < 0 || !IsOne(NodeAt(maker_id), "Add")) return false;
+    if (maker_id < 0 || !IsOne(NodeAt(maker_id), "Add") || NodeAt(maker_id).inputs.size() != 2) return false;
     const Node maker = NodeAt(maker_id);
     const Value& result = ValueOf(model_.nodes[at].outputs[0]);
     const DataType type = result.type;
-    std::vector<std::pair<int, Scaling>> addends;  // as stored
+    std::vector<Stored> addends;
     for (const int input : maker.inputs) {
-      const int source = MakerOf(input);
-      if (source < 0 || !IsOne(NodeAt(source), "DequantizeLinear")) return false;
-      std::optional<Scaling> by = ScalingOf(NodeAt(source));
-      const int stored = NodeAt(source).inputs[0];
-      if (!by || !by->whole() || ValueOf(stored).type != type || ValueOf(stored).shape != result.shape) return false;
-      addends.emplace_back(stored, *std::move(by));
+      std::optional<Stored> addend = StoredOf(input);
+      if (!addend || ValueOf(addend->id).type != type || ValueOf(addend->id).shape != result.shape) return false;
+      addends.push_back(*std::move(addend));
     }
     std::vector<int> inputs;
-    for (const auto& [stored, by] : addends) {
+    for (const Stored& addend : addends) {
       const char* const suffix = inputs.empty() ? "_zero_a" : "_zero_b";
-      inputs.insert(inputs.end(), {stored, by.scale_id, ZeroId(by, type, maker.name + suffix)});
+      inputs.insert(inputs.end(), {addend.id, addend.by.scale_id, ZeroId(addend.by, type, maker.name + suffix)});
     }
     inputs.insert(inputs.end(), {result_by->scale_id, ZeroId(*result_by, type, maker.name + "_zero_y")});
     PutForeign(at, maker, "QLinearAdd", std::move(inputs));
@@ -288,20 +299,18 @@ class Joiner {
     if (maker_id < 0) return false;
     const Node maker = NodeAt(maker_id);
     const bool global = IsOne(maker, "GlobalAveragePool");
-    if (!global && !IsOne(maker, "AveragePool")) return false;
+    if ((!global && !IsOne(maker, "AveragePool")) || maker.inputs.empty()) return false;
     const std::vector<std::int64_t> dilations = Model::IntsOf(maker, "dilations", {});
     if (std::any_of(dilations.begin(), dilations.end(), [](std::int64_t one) { return one != 1; })) return false;
     if (Model::IntOf(maker, "ceil_mode", 0) != 0) return false;
-    const int source = MakerOf(maker.inputs[0]);
-    if (source < 0 || !IsOne(NodeAt(source), "DequantizeLinear")) return false;
-    const std::optional<Scaling> by = ScalingOf(NodeAt(source));
-    const int stored = NodeAt(source).inputs[0];
+    const std::optional<Stored> source = StoredOf(maker.inputs[0]);
     const DataType type = ValueOf(model_.nodes[at].outputs[0]).type;
-    const Shape& shape = ValueOf(stored).shape;
-    if (!by || !by->whole() || ValueOf(stored).type != type || ValueOf(stored).constant != nullptr) return false;
-    if (shape.size() < 3 || shape.size() > 5 || ElementsOf(shape) / shape[1] > kMostAveraged) return false;
+    if (!source || ValueOf(source->id).type != type || ValueOf(source->id).constant != nullptr) return false;
+    const Shape& shape = ValueOf(source->id).shape;
+    if (shape.size() < 3 || shape.size() > 5 || ElementsOf(shape) == 0) return false;
+    if (ElementsOf(shape) / shape[1] > kMostAveraged) return false;
     PutForeign(at, maker, global ? "QLinearGlobalAveragePool" : "QLinearAveragePool",
-               {stored, by->scale_id, ZeroId(*by, type, maker.name + "_zero_x"), result_by->scale_id,
+               {source->id, source->by.scale_id, ZeroId(source->by, type, maker.name + "_zero_x"), result_by->scale_id,
                 ZeroId(*result_by, type, maker.name + "_zero_y")});
     model_.nodes[at].attributes.erase("dilations");
     return true;
@@ -336,11 +345,9 @@ class Joiner {
     const int maker = MakerOf(value);
     if (maker < 0 || depth > kMostInARow) return false;
     const Node& node = NodeAt(maker);
-    if (IsOne(node, "DequantizeLinear")) {
-      const auto own = ScalingOf(node);
-      return own && ValueOf(node.inputs[0]).type == type && own->scale == by.scale && own->zero == by.zero;
-    }
-    if (!OnlyPicks(node) || readers_[static_cast<std::size_t>(value)] != 1) return false;
+    if (const std::optional<Stored> stored = StoredOf(value))
+      return ValueOf(stored->id).type == type && stored->by.scale == by.scale && stored->by.zero == by.zero;
+    if (!OnlyPicks(node) || node.inputs.empty() || readers_[static_cast<std::size_t>(value)] != 1) return false;
     for (std::size_t i = 0; i < TensorsOf(node); ++i) {
       if (!IsStoredBy(node.inputs[i], by, type, depth + 1)) return false;
     }
