@@ -19,6 +19,7 @@ namespace {
 
 struct EnginesFlags {
   bool quick = false;
+  bool quantized = false;
   std::vector<std::string> models;
   EngineComparisonOptions comparison;
   double planning_seconds = 60;
@@ -29,13 +30,14 @@ int RunEngines(const CommandLine& line, EnginesFlags options) {
   if (!options.quick) options.comparison.planning_seconds = options.planning_seconds;
   const Machine machine = DetectHost();
   BenchAccount account(line, ThreadsOf(line));
+  if (options.quantized) account.Note("Models on 8-bit integers, weights of seven bits.");
   ProgressBar bar(line.common.quiet);
   const PlannerRegistry planners = MakePlannerRegistry({}, ThreadsOf(line));
   std::vector<EngineComparison> comparisons;
   for (const std::string& name : options.models.empty() ? InferenceModelNames() : options.models) {
     ModelOptions model;
     model.seed = line.common.seed;
-    const LoadedGraph loaded = BuiltModel(name, model);
+    const LoadedGraph loaded = BuiltModel(name, model, options.quantized ? NumberForm::kQuantized : NumberForm::kFloat);
     const auto progress = [&](std::string_view what) { bar.Show(name + ", " + std::string(what), 0, 0); };
     comparisons.push_back(CompareEngines(name, loaded, machine, planners, options.comparison, progress));
   }
@@ -49,6 +51,7 @@ int RunEngines(const CommandLine& line, EnginesFlags options) {
 ExperimentRun AddEngines(const CommandLine& line, CLI::App& flags) {
   auto options = std::make_shared<EnginesFlags>();
   AddQuick(flags, options->quick, "Plans as optimize --quick makes them");
+  flags.add_flag("--quantized", options->quantized, "The models on 8-bit integers, as quantisation tools write them");
   AddList(flags, "--models", options->models, "Model families of ours; without it all that are run");
   AddList(flags, "--engines", options->comparison.engines,
           "Targets that run models here; the first one's best way without a plan is what all are held against")
