@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
+#include <string>
+
 #include "tests/apps/command.h"
 
 namespace millrace {
