@@ -18,7 +18,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::int64_t kRowsWorthSharing = 32;
+constexpr std::int64_t kRowsWorthSharing = 8;
 constexpr std::int64_t kColumnGrain = 64;
 
 // Which inputs of the node are what.
@@ -177,7 +177,8 @@ class QuantizedProduct : public PrimitiveKernel {
     return numbers_.right_zero[numbers_.right_zero.size() == 1 ? 0 : column];
   }
 
-  bool by_rows(std::int64_t rows) const { return rows >= kRowsWorthSharing * workers() && rows >= product_.columns; }
+  // Part of the columns of several rows is no dense matrix, for which oneDNN's fast kernels are made.
+  bool by_rows(std::int64_t rows) const { return rows >= kRowsWorthSharing * workers(); }
 
   // oneDNN's products, where they are exact: true.
   bool TakeBytes(const KernelRequest& request, std::int64_t rows) {
@@ -210,7 +211,8 @@ class QuantizedProduct : public PrimitiveKernel {
     const dnnl::memory::desc left = PlainOf({rows.size(), product_.inner}, ByteTypeOf(left_type_));
     const dnnl::memory::desc right({product_.inner, columns.size()}, dnnl::memory::data_type::s8,
                                    dnnl::memory::format_tag::any);
-    const dnnl::memory::desc result({rows.size(), columns.size()}, type, dnnl::memory::dims{product_.columns, 1});
+    const std::int64_t row_stride = rows.size() == 1 ? columns.size() : product_.columns;
+    const dnnl::memory::desc result({rows.size(), columns.size()}, type, dnnl::memory::dims{row_stride, 1});
     const dnnl::memory::desc addend = PlainOf({1, columns.size()}, dnnl::memory::data_type::s32);
     dnnl::primitive_attr attributes = PrimitiveAttributes();
     if (numbers_.scales) {
