@@ -14,8 +14,8 @@
 namespace millrace {
 namespace {
 
-// In units of the result: stored = a x a_scale + b x b_scale + offset, rounded. The offset, made of the three zero
-// points, is taken into account before the rounding but for the result's own.
+// In units of the result: stored = round(a x a_scale + b x b_scale + offset) + zero. The offset is made of the zero
+// points of the two addends.
 struct SumScaling {
   float a = 1, b = 1;
   float offset = 0;
