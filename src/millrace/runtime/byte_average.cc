@@ -140,13 +140,12 @@ std::string UnsupportedByteAverage(const Model& model, int node) {
   if (!from || !to || !from->whole() || !to->whole())
     return of.op_type + " of this form (scales and zero points are constants here, one for all)";
   const SlidingWindow window = AveragedWindow(model, of);
+  if (MayBePadding(window)) return of.op_type + " with windows that are padding";
   std::int64_t positions = 1;
   for (std::size_t axis = 0; axis < window.kernel.size(); ++axis) {
     const std::int64_t extent = window.kernel[axis];
     if (extent > kMostPositions / positions) return of.op_type + " with a window of so many positions";
     positions *= extent;
-    if (window.pads_begin[axis] >= extent || window.pads_end[axis] >= extent || window.reaching_end[axis] >= extent)
-      return of.op_type + " with windows that are padding";
     if (Model::IntOf(of, "count_include_pad", 0) != 0 && window.reaching_end[axis] > window.pads_end[axis])
       return of.op_type + " with count_include_pad and windows past the padding";
   }

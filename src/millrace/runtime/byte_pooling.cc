@@ -106,13 +106,7 @@ std::string UnsupportedBytePooling(const Model& model, int node) {
   const Node& of = model.nodes[static_cast<std::size_t>(node)];
   const Value& source = model.values[static_cast<std::size_t>(of.inputs[0])];
   if (!CanHaveChannelsLast(source.type, source.shape)) return of.op_type + " on " + NameOf(source.type);
-  const SlidingWindow window = PoolingWindow(model, of);
-  for (std::size_t axis = 0; axis < window.kernel.size(); ++axis) {
-    const std::int64_t extent = (window.kernel[axis] - 1) * window.dilations[axis] + 1;
-    if (window.pads_begin[axis] >= extent || window.pads_end[axis] >= extent || window.reaching_end[axis] >= extent)
-      return of.op_type + " with windows that are padding";
-  }
-  return "";
+  return MayBePadding(PoolingWindow(model, of)) ? of.op_type + " with windows that are padding" : "";
 }
 
 std::unique_ptr<Kernel> MakeBytePooling(const KernelRequest& request) { return std::make_unique<BytePooling>(request); }

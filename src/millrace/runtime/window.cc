@@ -53,6 +53,15 @@ SlidingWindow WindowOf(const Node& node, const Shape& spatial, const Shape& kern
   return window;
 }
 
+bool MayBePadding(const SlidingWindow& window) {
+  for (std::size_t axis = 0; axis < window.kernel.size(); ++axis) {
+    const std::int64_t extent = (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+    if (window.pads_begin[axis] >= extent || window.pads_end[axis] >= extent || window.reaching_end[axis] >= extent)
+      return true;
+  }
+  return false;
+}
+
 RowBand RowBandOf(const SlidingWindow& window, Share result, std::int64_t rows) {
   const std::int64_t extent = (window.kernel[0] - 1) * window.dilations[0] + 1;
   const std::int64_t first = result.begin * window.strides[0] - window.pads_begin[0];

@@ -21,6 +21,9 @@ struct SlidingWindow {
 // Throws InvalidInput on attributes of the wrong number or value, or a window larger than its padded input.
 SlidingWindow WindowOf(const Node& node, const Shape& spatial, const Shape& kernel);
 
+// Whether a window may lie in padding alone.
+bool MayBePadding(const SlidingWindow& window);
+
 // Some rows of the result (the first spatial dimension): which of the source's `rows` rows they read, and what padding
 // is left before and behind those.
 struct RowBand {
