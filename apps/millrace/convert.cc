@@ -13,6 +13,7 @@
 #include "millrace/fusion/greedy_fusion.h"
 #include "millrace/optimize/profile.h"
 #include "millrace/report/progress_bar.h"
+#include "millrace/target/hand_over.h"
 #include "millrace/verb.h"
 
 namespace millrace::cli {
@@ -39,7 +40,7 @@ ComputationGraph Profiled(const LoadedGraph& loaded, const CommandLine& line, co
   ProfileSummary summary;
   ProgressBar bar(line.common.quiet);
   ComputationGraph graph = ProfileGraph(
-      *loaded.model, loaded.graph, LoadMachine(options.machine), GreedyFusion(loaded.graph), ProfileGraphOptions{},
+      *loaded.model, loaded.graph, WithMeasuredHandOvers(LoadMachine(options.machine)), GreedyFusion(loaded.graph), ProfileGraphOptions{},
       cache, Deadline(), [&bar](int done, int total) { bar.Show("profile", done, total); }, summary);
   cache.Save();
   if (summary.disturbed > 0) {

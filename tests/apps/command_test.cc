@@ -203,6 +203,11 @@ TEST_F(Command, PlansAndRunsARealModelOnThisHost) {
   EXPECT_LE(measured["min_seconds"], measured["median_seconds"]);
   EXPECT_TRUE(measured["disturbed"].is_boolean());
   const Json plan = Json::parse(ContentOf(Path("r/plan.json")));
+  const Json here = Json::parse(Do("machine this").out);
+  ASSERT_EQ(plan["machine"].contains("default_link"), here.contains("default_link"));
+  if (here.contains("default_link")) {
+    EXPECT_NE(plan["machine"]["default_link"], here["default_link"]) << "that is a guess, which was measured";
+  }
   EXPECT_EQ(measured["timeline"]["runs"], 3);
   ASSERT_EQ(measured["timeline"]["groups"].size(), plan["groups"].size());
   for (std::size_t group = 0; group < plan["groups"].size(); ++group) {

@@ -5,11 +5,15 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "millrace/machine/cgroup.h"
 #include "tests/reference/temporary_folder.h"
@@ -51,6 +55,25 @@ TEST(DetectHost, HasEveryProcessorAloneAndOneGangOverAll) {
   EXPECT_EQ(largest, all.size());
   EXPECT_TRUE(machine.links.empty());
   EXPECT_EQ(machine.default_link.has_value(), all.size() > 1) << "hand-overs between caches take a little";
+}
+
+TEST(SharedDepths, AreDeeperTheMoreTwoProcessorsShare) {
+  // Two sockets with two caches of two cores each, as if it were this host.
+  const char* const before = std::getenv("HWLOC_SYNTHETIC");
+  const std::optional<std::string> kept = before ? std::optional<std::string>(before) : std::nullopt;
+  setenv("HWLOC_SYNTHETIC", "pack:2 l3:2 core:2 pu:1", 1);
+  const std::vector<int> processors{0, 1, 2, 4, 99};
+  const std::vector<int> depths = SharedDepths(processors);
+  kept ? setenv("HWLOC_SYNTHETIC", kept->c_str(), 1) : unsetenv("HWLOC_SYNTHETIC");
+  ASSERT_EQ(depths.size(), 25U);
+  const auto between = [&depths](std::size_t a, std::size_t b) {
+    EXPECT_EQ(depths[a * 5 + b], depths[b * 5 + a]);
+    return depths[a * 5 + b];
+  };
+  EXPECT_GT(between(0, 1), between(0, 2)) << "of one cache, of one socket";
+  EXPECT_EQ(between(0, 2), between(1, 2));
+  EXPECT_GT(between(0, 2), between(0, 3)) << "of one socket, of two";
+  EXPECT_EQ(between(0, 4), 0) << "nobody knows of it";
 }
 
 TEST(DetectHost, KeepsToANarrowerAffinity) {

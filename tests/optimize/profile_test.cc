@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <vector>
 
 #include "millrace/formats/model_graph.h"
 #include "millrace/machine/preset.h"
@@ -29,7 +30,7 @@ class ProfileGraphTest : public ::testing::Test {
   ~ProfileGraphTest() override { std::filesystem::remove(path_); }
 
   // Every group takes `seconds`; the first of them is disturbed where `disturbed` says so.
-  ProfileSummary Profile(double seconds, bool disturbed, bool anew = false) {
+  ProfileSummary Profile(double seconds, bool disturbed, bool anew = false, const Deadline& deadline = Deadline()) {
     ProfileCache cache(path_);
     if (anew) cache.MeasureAnew();
     int timed = 0;
@@ -37,11 +38,12 @@ class ProfileGraphTest : public ::testing::Test {
     options.time_group = [&](const Model&, std::span<const int>, std::span<const int>,
                              const ProfileGroupOptions& group) {
       weights_apart_ = group.weights_apart;
+      allowed_.push_back(group.seconds);
       return ProfiledTime{seconds, disturbed && timed++ == 0};
     };
     ProfileSummary summary;
     profiled_ = ProfileGraph(
-        model_, graph_, *MachinePreset("homogeneous:2"), {}, options, cache, Deadline(), [](int, int) {}, summary);
+        model_, graph_, *MachinePreset("homogeneous:2"), {}, options, cache, deadline, [](int, int) {}, summary);
     cache.Save();
     return summary;
   }
@@ -50,7 +52,8 @@ class ProfileGraphTest : public ::testing::Test {
   Model model_;
   ComputationGraph graph_;
   ComputationGraph profiled_;
-  bool weights_apart_ = false;  // in the last timing
+  bool weights_apart_ = false;   // in the last timing
+  std::vector<double> allowed_;  // seconds, by timing
 };
 
 TEST_F(ProfileGraphTest, UsesADisturbedTimeOnceAndTakesItAgainInTheNextRun) {
@@ -74,6 +77,21 @@ TEST_F(ProfileGraphTest, MeasuresAllAnewWhereAsked) {
   for (OpId op = 0; op < profiled_.num_ops(); ++op)
     EXPECT_EQ(profiled_.op(op).seconds.by_kind.front().second, 1e-3) << op;
   EXPECT_EQ(Profile(5e-3, false).measured, 0);
+}
+
+TEST_F(ProfileGraphTest, SharesOutAShortTimeOverAllThatIsMissing) {
+  const ProfileSummary plenty = Profile(2e-3, false);
+  EXPECT_EQ(plenty.measured, plenty.distinct);
+  EXPECT_THAT(allowed_, ::testing::Each(ProfileGraphOptions().seconds_per_group));
+  std::filesystem::remove(path_);
+  allowed_.clear();
+  // A quarter of what all would take.
+  const double seconds = plenty.distinct * ProfileGraphOptions().seconds_per_group / 4;
+  const ProfileSummary scarce = Profile(2e-3, false, false, Deadline(seconds));
+  EXPECT_EQ(scarce.measured, scarce.distinct);
+  EXPECT_LT(allowed_.front(), ProfileGraphOptions().seconds_per_group / 3);
+  // These timings are over at once, and leave their time to the others.
+  EXPECT_GT(allowed_.back(), allowed_.front());
 }
 
 TEST_F(ProfileGraphTest, HasWeightsOfALargeModelComeFromMemoryAndKeepsThoseTimesApart) {

@@ -50,6 +50,26 @@ TEST_F(ProfileCacheFile, ReadsBackWhatItSavedToTheLastBit) {
   EXPECT_EQ(cache.warning(), "");
 }
 
+TEST_F(ProfileCacheFile, BelievesTimesOfSeveralUnitsOnlyWhereTheseHandOverForAboutTheSame) {
+  {
+    ProfileCache cache(path());
+    cache.SetHandOver(5e-8);
+    cache.Add("Conv a", 1, 2.5e-3);
+    cache.Add("Conv a", 2, 1.5e-3);
+    cache.Save();
+  }
+  for (const auto& [hand_over, believed] :
+       {std::pair{5e-8, true}, {2.6e-8, true}, {9e-8, true}, {2.4e-8, false}, {2e-7, false}, {0.0, false}}) {
+    ProfileCache cache(path());
+    cache.SetHandOver(hand_over);
+    EXPECT_EQ(cache.Find("Conv a", 1), 2.5e-3) << hand_over;
+    EXPECT_EQ(cache.Find("Conv a", 2).has_value(), believed) << hand_over;
+    // What is measured anew takes the place of what was not believed.
+    cache.Add("Conv a", 2, 3.5e-3);
+    EXPECT_EQ(cache.Find("Conv a", 2), 3.5e-3) << hand_over;
+  }
+}
+
 TEST_F(ProfileCacheFile, NamesTheProcessorAndTheRuntimeItWasMeasuredOn) {
   SaveTwoEntries();
   EXPECT_THAT(Text(), ::testing::HasSubstr(HostProcessor()));

@@ -175,7 +175,25 @@ Machine DetectHost() {
   return machine;
 }
 
+bool GuessesHandOvers(const Machine& machine) { return machine.links.empty() && machine.default_link == kHandOver; }
+
 int UsableProcessors() { return static_cast<int>(WithinQuota(AllowedProcessors().size(), ReadCgroupLimits(""))); }
+
+std::vector<int> SharedDepths(std::span<const int> processors) {
+  const std::size_t count = processors.size();
+  std::vector<int> depths(count * count, 0);
+  ReadTopology([&](hwloc_topology_t topology) {
+    std::vector<hwloc_obj_t> units;
+    for (const int processor : processors)
+      units.push_back(hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(processor)));
+    for (std::size_t i = 0; i < count * count; ++i) {
+      const hwloc_obj_t from = units[i / count], to = units[i % count];
+      if (from == nullptr || to == nullptr) continue;
+      depths[i] = hwloc_get_common_ancestor_obj(topology, from, to)->depth;
+    }
+  });
+  return depths;
+}
 
 std::size_t LargestCacheBytes() {
   constexpr std::size_t kUsual = std::size_t{32} << 20;

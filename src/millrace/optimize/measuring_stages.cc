@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "millrace/optimize/race.h"
 #include "millrace/runtime/host_units.h"
 #include "millrace/simulate/memory_check.h"
+#include "millrace/target/hand_over.h"
 #include "millrace/target/measured_timeline.h"
 #include "millrace/target/measurement.h"
 
@@ -25,6 +27,16 @@ namespace {
 // How the plans that are made after the first measurements are shared out over rounds of measuring and correcting.
 constexpr std::size_t kPlacesPerRound = 5;
 constexpr std::size_t kMostRounds = 4;
+
+// What was measured of them, failures aside.
+void Forget(std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates) {
+    candidate.times.clear();
+    candidate.target_seconds.reset();
+    candidate.measured.reset();
+    candidate.group_seconds.clear();
+  }
+}
 
 // Of plans whose times only the records knew.
 constexpr int kTimedRuns = 5;
@@ -64,8 +76,17 @@ void Pipeline::Measure(double share, int sought_ones) {
   const double seconds = deadline_.Limited() ? share * effort_.race_share * End().Left() : share * effort_.race_seconds;
   options.end = End();
   Tell("measure", "", 0);
-  millrace::Race(*target_, result_.candidates, options, deadline_.Within(std::min(seconds, effort_.race_seconds)),
-                 [this](int done, int total) { Tell("measure", "", static_cast<double>(done) / std::max(1, total)); });
+  // Plans that were measured elsewhere do not compare with these.
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    const bool again = processors_.Moved() && RoomToMeasureAgain();
+    if (attempt > 0 && !again) break;
+    if (again) Forget(result_.candidates);
+    const Deadline clock;
+    millrace::Race(
+        *target_, result_.candidates, options, deadline_.Within(std::min(seconds, effort_.race_seconds)),
+        [this](int done, int total) { Tell("measure", "", static_cast<double>(done) / std::max(1, total)); });
+    race_seconds_ = std::max(race_seconds_, clock.Elapsed());
+  }
   std::erase_if(result_.candidates,
                 [](const Candidate& candidate) { return !candidate.target_seconds && candidate.failure.empty(); });
   resume_->Note(result_.candidates);
@@ -73,6 +94,11 @@ void Pipeline::Measure(double share, int sought_ones) {
   for (Candidate& candidate : result_.candidates) {
     if (!candidate.fragility) FindFragility(candidate);
   }
+}
+
+bool Pipeline::RoomToMeasureAgain() const {
+  constexpr double kMargin = 3;
+  return race_seconds_ > 0 && (!deadline_.Limited() || kMargin * race_seconds_ < End().Left());
 }
 
 void Pipeline::Race() {
@@ -85,7 +111,7 @@ void Pipeline::Race() {
     throw WorkFailed("no plan found fits in the machine's memory (" + std::to_string(pool_.infeasible) +
                      " were tried)");
   }
-  resume_ = std::make_unique<Resume>(options_.records, result_.graph_hash, result_.machine, *target_, options_.seed);
+  resume_ = std::make_unique<Resume>(options_.records, result_.graph_hash, machine_, *target_, options_.seed);
   result_.recalled = resume_->Recall(result_.candidates);
   for (const std::string& warning : resume_->warnings()) result_.warnings.push_back(warning);
   MeasureFreeBaselines();
@@ -245,7 +271,13 @@ void Pipeline::Compare() {
   if (deadline_.Limited()) measure.seconds = std::max(0.0, End().Left() - 2 * measure.warm_up * round_seconds);
   measure.repetitions = static_cast<int>(
       std::clamp(rounds, deadline_.Limited() ? 1.0 : 3.0, static_cast<double>(effort_.comparison_rounds)));
-  const std::vector<Measurement> measured = MeasureInterleaved(plans, measure);
+  const double raced_with = processors_.latest();
+  std::vector<Measurement> measured;
+  for (int attempt = 1;; ++attempt) {
+    measured = MeasureInterleaved(plans, measure);
+    if (!processors_.Moved() || attempt == kMostAttempts) break;
+    if (deadline_.Limited() && End().Left() < 2 * (measure.repetitions + measure.warm_up) * round_seconds) break;
+  }
   Tell("compare", "", 1);
   for (std::size_t i = 0; i < running.size(); ++i) {
     Candidate& candidate = *running[i];
@@ -268,6 +300,8 @@ void Pipeline::Compare() {
   }
   for (std::size_t i = 0; i < modes.size(); ++i)
     result_.own_modes.push_back({modes[i].name, modes[i].meaning, measured[running.size() + i], {0, 0}});
+  if (!AlikeHandOvers(raced_with, processors_.latest())) compared_elsewhere_ = true;
+  if (const std::optional<std::string> warning = processors_.Warning()) result_.warnings.push_back(*warning);
 }
 
 std::vector<OwnMode> Pipeline::OwnModes() {
@@ -280,6 +314,7 @@ std::vector<OwnMode> Pipeline::OwnModes() {
 }
 
 void Pipeline::ChooseBest() {
+  if (processors_.watches()) Measure(1.0);
   result_.best = options_.objective.aim == Objective::Aim::kLatency
                      ? FastestMeasured(result_.candidates, options_.robust)
                      : BestByObjective();

@@ -99,7 +99,7 @@ struct OptimizeResult {
   std::vector<Candidate> front;  // the same: measured plans none of which is beaten in time and value, fastest first
   std::optional<Challenger> challenger;
   std::vector<Candidate> candidates;  // every plan that went to the target, best proxy first; those of the final
-                                      // comparison with its times
+                                      // comparison with its times, unless processors were moved before that
   int recalled = 0;                   // of those, times known from the records of an earlier run
   std::int64_t proposed = 0;          // plans proposed by all planners
   std::int64_t infeasible = 0;        // of those that were looked at, plans over memory

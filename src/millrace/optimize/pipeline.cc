@@ -100,6 +100,7 @@ Places::Places(std::size_t top_k, std::size_t guesses, bool guessing, bool calib
 Pipeline::Pipeline(const LoadedGraph& loaded, const Machine& machine, const PlannerRegistry& planners,
                    const OptimizeOptions& options, const OptimizeProgress& progress)
     : loaded_(loaded),
+      machine_(machine),
       options_(options),
       progress_(progress),
       planners_(&planners),
@@ -263,10 +264,24 @@ void Pipeline::Profile() {
   profiling.seconds_per_group = effort_.profile_seconds;
   profiling.time_group = timing->time;
   profiling.processors = timing->processors;
+  const FusionGroups fused = GreedyFusion(*proxy_);
+  if (target_->runs_on_our_units()) processors_ = ProcessorWatch(machine_);
+  const Deadline end = deadline_.Within(share);
   ProfileSummary summary;
-  result_.graph = ProfileGraph(
-      *loaded_.model, loaded_.graph, result_.machine, GreedyFusion(*proxy_), profiling, cache, deadline_.Within(share),
-      [this](int done, int total) { Tell("profile", "", static_cast<double>(done) / total); }, summary);
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    if (processors_.watches()) result_.machine = processors_.Measure();
+    ProfileSummary anew;
+    result_.graph = ProfileGraph(
+        *loaded_.model, loaded_.graph, result_.machine, fused, profiling, cache, end,
+        [this](int done, int total) { Tell("profile", "", static_cast<double>(done) / total); }, anew);
+    anew.seconds += summary.seconds;
+    anew.measured += summary.measured;
+    anew.from_cache -= summary.measured;
+    anew.disturbed += summary.disturbed;
+    summary = anew;
+    // What gangs take is of where their processors lay then.
+    if (end.Passed() || !processors_.Moved()) break;
+  }
   result_.profile = summary;
   cache.Save();
   proxy_ = SteeredModel();
@@ -465,7 +480,8 @@ OptimizeResult Pipeline::Finish() {
   }
   FindFragility(result_.best);
   YieldToFasterBaseline(result_, target_->usual_baseline(), target_->deterministic() ? Times::kRepeat : Times::kVary);
-  KeepFinalTimes(result_);
+  // What was measured in other places does not compare with the candidates' times.
+  if (!compared_elsewhere_) KeepFinalTimes(result_);
   JudgeProxy(result_);
   if (!target_->deterministic()) result_.in_context = JudgeContext(*proxy_, result_.machine, result_.candidates);
   // The best plan and the baselines keep theirs; those of all others would fill result.json.

@@ -15,6 +15,7 @@
 #include "millrace/optimize/effort.h"
 #include "millrace/optimize/optimize.h"
 #include "millrace/optimize/pool.h"
+#include "millrace/optimize/processor_watch.h"
 #include "millrace/optimize/resume.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/target/target.h"
@@ -163,18 +164,27 @@ class Pipeline {
   // Baselines that do not keep to the steering are run once, apart from the candidates.
   void MeasureFreeBaselines();
 
+  // How often what the host moved our processors in the midst of is measured.
+  static constexpr int kMostAttempts = 3;
+
+  bool RoomToMeasureAgain() const;
+
   const LoadedGraph& loaded_;
+  const Machine& machine_;  // as it was given; the result's has what was measured
   const OptimizeOptions& options_;
   const OptimizeProgress& progress_;
   const PlannerRegistry* planners_;
   PlannerRegistry adapted_;
   Deadline deadline_;
   Effort effort_;
-  double trading_seconds_ = 0;    // kept for Trade, where time is limited
-  double measuring_seconds_ = 0;  // kept for the stages that measure, where time is limited
-  double load_seconds_ = 0;       // that a deterministic target takes for a plan, where time is limited
-  bool proxy_is_target_ = false;  // found where time is limited: nothing is kept for what the proxy gets wrong
-  double done_ = 0;               // share of the run that was told last
+  double trading_seconds_ = 0;       // kept for Trade, where time is limited
+  double measuring_seconds_ = 0;     // kept for the stages that measure, where time is limited
+  double load_seconds_ = 0;          // that a deterministic target takes for a plan, where time is limited
+  bool proxy_is_target_ = false;     // found where time is limited: nothing is kept for what the proxy gets wrong
+  double race_seconds_ = 0;          // of the longest race
+  double done_ = 0;                  // share of the run that was told last
+  ProcessorWatch processors_;        // ours, where plans run on them
+  bool compared_elsewhere_ = false;  // they had moved between the last race and the final comparison
   OptimizeResult result_;
   std::unique_ptr<CostModel> estimate_;  // by the machine's rates
   std::unique_ptr<CostModel> proxy_;     // by measured times, where there are any

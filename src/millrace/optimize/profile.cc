@@ -13,6 +13,8 @@
 namespace millrace {
 namespace {
 
+constexpr double kLeastSeconds = 5e-4;
+
 // The devices that stand for their kinds, in ascending order of kind.
 std::map<std::string, const Device*> DeviceOfKind(const Machine& machine) {
   std::map<std::string, const Device*> devices;
@@ -60,16 +62,21 @@ class Profiler {
     return unknown;
   }
 
-  void Measure(const std::vector<OpId>& group, ProfileSummary& summary) {
+  // As long as the options say, or where the deadline leaves less for each that is missing, that, but for what a timing
+  // takes beside its runs.
+  void Measure(const std::vector<OpId>& group, const Deadline& deadline, ProfileSummary& summary) {
     const std::string signature = GroupSignature(model_, group);
     for (const auto& [kind, device] : kinds_) {
       const int units = static_cast<int>(device->units.size());
       const std::string key = On(kind, signature);
       if (cache_.Find(key, units)) continue;
       ProfileGroupOptions group_options;
-      group_options.seconds = options_.seconds_per_group;
+      group_options.seconds = SecondsWithin(deadline, summary);
       group_options.weights_apart = weights_apart_;
+      const Deadline clock;
       const ProfiledTime time = options_.time_group(model_, group, device->units, group_options);
+      beside_runs_ += std::max(0.0, clock.Elapsed() - group_options.seconds);
+      ++timings_;
       if (std::isnan(time.seconds)) continue;
       if (time.disturbed) {
         cache_.AddForNow(key, units, time.seconds);
@@ -82,6 +89,14 @@ class Profiler {
   }
 
  private:
+  double SecondsWithin(const Deadline& deadline, const ProfileSummary& summary) const {
+    if (!deadline.Limited()) return options_.seconds_per_group;
+    const int missing = std::max(1, summary.distinct - summary.from_cache - summary.measured);
+    const double beside = timings_ == 0 ? 0 : beside_runs_ / timings_;
+    return std::clamp(deadline.Left() / missing - beside, std::min(kLeastSeconds, options_.seconds_per_group),
+                      options_.seconds_per_group);
+  }
+
   // The cache is of this host's processors; others stand before the group, and so does what a large model does to its
   // time.
   std::string On(const std::string& kind, const std::string& signature) const {
@@ -95,6 +110,8 @@ class Profiler {
   ProfileGraphOptions options_;
   ProfileCache& cache_;
   bool weights_apart_;
+  double beside_runs_ = 0;  // seconds of timings so far: preparation, and where fewest runs take longer, these
+  int timings_ = 0;
 };
 
 }  // namespace
@@ -104,6 +121,7 @@ ComputationGraph ProfileGraph(const Model& model, const ComputationGraph& graph,
                               const Deadline& deadline, const std::function<void(int, int)>& progress,
                               ProfileSummary& summary) {
   const Deadline clock;
+  if (machine.default_link) cache.SetHandOver(machine.default_link->latency_seconds);
   Profiler profiler(model, machine, options, cache);
   // Single ops first: without all of them no plan can be priced by measured times.
   FusionGroups wanted = SingleOpGroups(graph);
@@ -114,7 +132,7 @@ ComputationGraph ProfileGraph(const Model& model, const ComputationGraph& graph,
   for (const std::vector<OpId>* group : unknown) {
     StopIfInterrupted();
     if (deadline.Passed()) break;
-    profiler.Measure(*group, summary);
+    profiler.Measure(*group, deadline, summary);
     progress(++done, static_cast<int>(unknown.size()));
   }
   summary.left_out = summary.distinct - summary.from_cache - summary.measured;

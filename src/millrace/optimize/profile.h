@@ -20,7 +20,7 @@
 namespace millrace {
 
 struct ProfileGraphOptions {
-  double seconds_per_group = 0.02;  // measuring time of one group on one kind
+  double seconds_per_group = 0.02;  // of one group on one kind; less where time is short for all
   GroupTimer time_group = ProfileGroup;
   std::map<std::string, std::string> processors = {};  // as GroupTiming has them
 };
@@ -36,7 +36,8 @@ struct ProfileSummary {
 
 // The graph of the model with `seconds` by kind for every op and `group_seconds` for every one of `groups` that has
 // more than one op. An op or group is annotated once all kinds are known for it. With the usual timer, units of
-// the machine must be processors of this host. News goes into the cache (not saved here). Throws InvalidInput for ops
+// the machine must be processors of this host; its default link says what they hand to each other for, which the cache
+// is told. News goes into the cache (not saved here). Throws InvalidInput for ops
 // the runtime lacks, Interrupted.
 ComputationGraph ProfileGraph(const Model& model, const ComputationGraph& graph, const Machine& machine,
                               const FusionGroups& groups, const ProfileGraphOptions& options, ProfileCache& cache,

@@ -11,6 +11,7 @@
 #include "millrace/formats/atomic_file.h"
 #include "millrace/formats/text_lines.h"
 #include "millrace/runtime/revision.h"
+#include "millrace/target/hand_over.h"
 
 namespace millrace {
 namespace {
@@ -77,8 +78,9 @@ void ProfileCache::Load(const std::string& text) {
                        entry["seconds"].is_number() && entry["seconds"].get<double>() >= kLeastTime &&
                        entry["seconds"].get<double>() <= kMostTime;
     if (whole) {
-      entries_[{entry["signature"].get<std::string>(), entry["units"].get<int>()}] = {entry["seconds"].get<double>(),
-                                                                                      true};
+      const nlohmann::json hand_over = entry.value("hand_over_seconds", nlohmann::json());
+      Put(entry["signature"].get<std::string>(), entry["units"].get<int>(),
+          {entry["seconds"].get<double>(), true, true, hand_over.is_number() ? hand_over.get<double>() : 0});
     } else if (torn++ == 0) {
       first_torn = number;
     }
@@ -91,27 +93,41 @@ void ProfileCache::Load(const std::string& text) {
 
 std::optional<double> ProfileCache::Find(const std::string& signature, int units) const {
   const auto found = entries_.find({signature, units});
-  if (found == entries_.end() || (anew_ && found->second.from_file)) return std::nullopt;
-  return found->second.seconds;
+  if (found == entries_.end()) return std::nullopt;
+  for (const Entry& entry : found->second) {
+    const bool now = units == 1 || AlikeHandOvers(entry.hand_over, hand_over_);
+    if (now && !(anew_ && entry.from_file)) return entry.seconds;
+  }
+  return std::nullopt;
+}
+
+void ProfileCache::Put(const std::string& signature, int units, const Entry& entry) {
+  std::vector<Entry>& known = entries_[{signature, units}];
+  std::erase_if(known,
+                [&](const Entry& other) { return units == 1 || AlikeHandOvers(other.hand_over, entry.hand_over); });
+  known.push_back(entry);
 }
 
 void ProfileCache::Add(const std::string& signature, int units, double seconds) {
-  entries_[{signature, units}] = {seconds};
+  Put(signature, units, {seconds, false, true, hand_over_});
   changed_ = true;
 }
 
 void ProfileCache::AddForNow(const std::string& signature, int units, double seconds) {
-  entries_[{signature, units}] = {seconds, false, false};
+  Put(signature, units, {seconds, false, false, hand_over_});
   changed_ = true;
 }
 
 void ProfileCache::Save() {
   if (path_.empty() || !changed_) return;
   std::string text = Header().dump() + "\n";
-  for (const auto& [key, entry] : entries_) {
-    if (!entry.kept) continue;
-    text += nlohmann::ordered_json{{"signature", key.first}, {"units", key.second}, {"seconds", entry.seconds}}.dump() +
-            "\n";
+  for (const auto& [key, known] : entries_) {
+    for (const Entry& entry : known) {
+      if (!entry.kept) continue;
+      nlohmann::ordered_json line{{"signature", key.first}, {"units", key.second}, {"seconds", entry.seconds}};
+      if (key.second > 1) line["hand_over_seconds"] = entry.hand_over;
+      text += line.dump() + "\n";
+    }
   }
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
   std::error_code error;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 // Measured times of groups on this kind of CPU, kept between runs so that each is measured once. Seconds.
 namespace millrace {
@@ -23,6 +24,11 @@ class ProfileCache {
   // In memory only.
   ProfileCache() = default;
   explicit ProfileCache(std::string path);
+
+  // What a hand-over between units takes now (the latency of target/hand_over.h; 0 until told). What several units take
+  // together depends on it: Find passes over times of theirs that were measured while it was less than half or more
+  // than twice that (AlikeHandOvers). They are kept beside those that were measured now, for hosts that move processors.
+  void SetHandOver(double seconds) { hand_over_ = seconds; }
 
   // Key: what the group is (target/profile_groups.h) and on how many units it ran.
   std::optional<double> Find(const std::string& signature, int units) const;
@@ -45,14 +51,17 @@ class ProfileCache {
   struct Entry {
     double seconds = 0;
     bool from_file = false;
-    bool kept = true;  // by Save
+    bool kept = true;      // by Save
+    double hand_over = 0;  // when it was measured
   };
 
   void Load(const std::string& text);
+  void Put(const std::string& signature, int units, const Entry& entry);
 
   std::string path_;
   std::string warning_;
-  std::map<std::pair<std::string, int>, Entry> entries_;
+  std::map<std::pair<std::string, int>, std::vector<Entry>> entries_;  // one of each kind of hand-over
+  double hand_over_ = 0;
   bool anew_ = false;
   bool changed_ = false;
 };

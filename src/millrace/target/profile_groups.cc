@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::size_t kEvictedBytes = std::size_t{4} << 20;  // more than a core's own caches hold
 constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kPage = 4096;
 
 // A thread that waited longer than this around a run was kept from it by somebody; a wake-up takes a few microseconds.
 constexpr double kWaitedSeconds = 5e-6;
@@ -40,14 +41,23 @@ constexpr int kMostAttempts = 3;
 
 using Seconds = std::chrono::duration<double>;
 
-// Reads `worker`'s part of the bytes, so that they are in its cache; `sink` keeps the reads alive.
-void Read(const std::byte* bytes, std::size_t size, std::size_t worker, std::size_t workers,
-          std::atomic<unsigned>& sink) {
+// Reads the bytes, so that they are in the reader's cache; `sink` keeps the reads alive.
+void Read(const std::byte* bytes, std::size_t size, std::atomic<unsigned>& sink) {
   unsigned sum = 0;
-  for (std::size_t at = size * worker / workers; at < size * (worker + 1) / workers; at += kCacheLine) {
-    sum += static_cast<unsigned>(bytes[at]);
-  }
+  for (std::size_t at = 0; at < size; at += kCacheLine) sum += static_cast<unsigned>(bytes[at]);
   sink.fetch_add(sum, std::memory_order_relaxed);
+}
+
+// Writes the pages that fall to `worker` in turn, without changing them: a gang before this one has written them, and
+// no member of this one knows which of them reads what another wrote.
+void Rewrite(std::byte* bytes, std::size_t size, std::size_t worker, std::size_t workers) {
+  for (std::size_t page = worker * kPage; page < size; page += workers * kPage) {
+    const std::size_t end = std::min(size, page + kPage);
+    for (std::size_t at = page; at < end; at += kCacheLine) {
+      volatile std::byte* const line = bytes + at;
+      *line = *line;
+    }
+  }
 }
 
 // Drops `worker`'s part of the bytes from every cache. Processors without such an instruction leave them where they
@@ -93,9 +103,8 @@ class ProfiledGroup {
       plain.layout = Layout::kPlain;
       const std::shared_ptr<std::byte> drawn = AllocateAligned(plain.bytes());
       FillRandomly(model, kernel_->inputs()[i], random, {drawn.get(), plain.bytes()});
-      const std::byte* input = Keep(spec.bytes());
-      Reorder(plain, drawn.get(), spec.layout, const_cast<std::byte*>(input), 1, 0);
-      inputs_.push_back(input);
+      inputs_.push_back(Keep(spec.bytes()));
+      Reorder(plain, drawn.get(), spec.layout, inputs_.back(), 1, 0);
     }
     for (const TensorSpec& spec : kernel_->output_specs()) outputs_.push_back(Keep(spec.bytes()));
     scratch_ = Keep(kernel_->scratch_bytes());
@@ -151,10 +160,18 @@ class ProfiledGroup {
     RunKernel(share);
     for (std::size_t run = 0;; ++run) {
       for (const std::span<const std::byte> weights : dropped_) Drop(weights, share, workers_);
-      Read(evicting_[share], kEvictedBytes, 0, 1, sink_);
+      Read(evicting_[share], kEvictedBytes, sink_);
       for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        Read(inputs_[i], kernel_->input_specs()[i].bytes(), share, workers_, sink_);
+        const std::size_t bytes = kernel_->input_specs()[i].bytes();
+        if (workers_ > 1) {
+          Rewrite(inputs_[i], bytes, share, workers_);
+        } else {
+          Read(inputs_[i], bytes, sink_);
+        }
       }
+      // The memory of outputs held something else before, which a gang wrote as well.
+      for (std::size_t i = 0; workers_ > 1 && i < outputs_.size(); ++i)
+        Rewrite(outputs_[i], kernel_->output_specs()[i].bytes(), share, workers_);
       const double waited_before = waiting.Seconds();
       Meet();
       const auto start = std::chrono::steady_clock::now();
@@ -179,7 +196,7 @@ class ProfiledGroup {
   WeightCache weights_;
   std::unique_ptr<Kernel> kernel_;
   std::vector<std::shared_ptr<std::byte>> memory_;
-  std::vector<const std::byte*> inputs_;
+  std::vector<std::byte*> inputs_;
   std::vector<std::byte*> outputs_;
   std::byte* scratch_ = nullptr;
   std::vector<const std::byte*> evicting_;           // by worker: what pushes everything else out of its cache
