@@ -40,8 +40,9 @@ ComputationGraph Profiled(const LoadedGraph& loaded, const CommandLine& line, co
   ProfileSummary summary;
   ProgressBar bar(line.common.quiet);
   ComputationGraph graph = ProfileGraph(
-      *loaded.model, loaded.graph, WithMeasuredHandOvers(LoadMachine(options.machine)), GreedyFusion(loaded.graph), ProfileGraphOptions{},
-      cache, Deadline(), [&bar](int done, int total) { bar.Show("profile", done, total); }, summary);
+      *loaded.model, loaded.graph, WithMeasuredHandOvers(LoadMachine(options.machine)), GreedyFusion(loaded.graph),
+      ProfileGraphOptions{}, cache, Deadline(), [&bar](int done, int total) { bar.Show("profile", done, total); },
+      summary);
   cache.Save();
   if (summary.disturbed > 0) {
     Warn(fmt::format("other processes used these processors during {} of {} op timings: those are guesses",

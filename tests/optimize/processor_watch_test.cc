@@ -47,7 +47,7 @@ TEST(ProcessorWatch, GivesTheMachineTheHandOversThatItMeasures) {
   EXPECT_EQ(measured.devices, machine.devices);
 }
 
-TEST(ProcessorWatch, SeesAMoveOnceAndWarnsUntilTheyAreBack) {
+TEST(ProcessorWatch, SeesEveryMoveOnceAndWarns) {
   Latencies latencies(5e-8);
   ProcessorWatch watch(GuessedMachine(), latencies.Meter());
   watch.Measure();
@@ -58,10 +58,13 @@ TEST(ProcessorWatch, SeesAMoveOnceAndWarnsUntilTheyAreBack) {
   latencies.Set(2e-7);
   EXPECT_TRUE(watch.Moved());
   EXPECT_FALSE(watch.Moved()) << "they stay there";
-  EXPECT_THAT(*watch.Warning(), ::testing::HasSubstr("after 50 ns when planning began, and does after 200 ns now"));
+  EXPECT_EQ(watch.moves(), 1);
+  EXPECT_THAT(*watch.Warning(), ::testing::AllOf(::testing::HasSubstr("moved the processors once"),
+                                                 ::testing::HasSubstr("after 50 ns then, and does after 200 ns now")));
   latencies.Set(6e-8);
   EXPECT_TRUE(watch.Moved());
-  EXPECT_FALSE(watch.Warning());
+  EXPECT_EQ(watch.moves(), 2);
+  EXPECT_THAT(*watch.Warning(), ::testing::HasSubstr("moved the processors 2 times"));
 }
 
 TEST(ProcessorWatch, ForgetsWhereTheyLayWhenTheyAreMeasuredAnew) {

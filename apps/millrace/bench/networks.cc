@@ -105,6 +105,7 @@ Json RowOf(const Network& network, const OptimizeResult& result, const OutputChe
   row["planning_seconds"] = result.planning_seconds;
   row["output_check"] = {{"against", check.against}, {"error", check.error}, {"passed", check.passed()}};
   row["disturbed"] = result.disturbed;
+  row["processor_moves"] = result.processor_moves;
   return row;
 }
 
@@ -141,7 +142,8 @@ void PrintMarkdownRow(const Json& row) {
         Milliseconds(row, "heft"), Milliseconds(row, "best"),
         row["method"].get<std::string>() + " / " + row["fusion"].get<std::string>(), ratio, JudgementText(row["proxy"]),
         JudgementText(row["in_context"]), OutputCheckText(row["output_check"]),
-        row["disturbed"].get<bool>() ? " disturbed" : "");
+        (row["disturbed"].get<bool>() ? " disturbed" : "") +
+            std::string(row["processor_moves"].get<int>() > 0 ? " moved" : ""));
   std::fflush(stdout);
 }
 

@@ -115,7 +115,8 @@ struct OptimizeResult {
                                                // the objective is latency
   double planning_seconds = 0;
   std::optional<ProfileSummary> profile;
-  bool disturbed = false;  // other processes took our processors during the final comparison
+  bool disturbed = false;   // other processes took our processors during the final comparison
+  int processor_moves = 0;  // of our processors by their host, as ProcessorWatch sees them, since ops were timed
   std::vector<std::string> warnings;
 };
 

@@ -10,7 +10,6 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
-#include "millrace/fusion/greedy_fusion.h"
 #include "millrace/heuristics/heuristics.h"
 #include "millrace/heuristics/list_schedulers.h"
 #include "millrace/optimize/candidate_list.h"
@@ -253,48 +252,6 @@ bool Pipeline::LeftOut(std::string_view stage) const {
   return std::find(options_.without.begin(), options_.without.end(), stage) != options_.without.end();
 }
 
-void Pipeline::Profile() {
-  const std::optional<GroupTiming> timing = options_.timing ? options_.timing : target_->group_timing();
-  if (!timing) return;
-  ProfileCache cache = options_.profile_cache.empty() ? ProfileCache() : ProfileCache(options_.profile_cache);
-  if (!cache.warning().empty()) result_.warnings.push_back(cache.warning());
-  if (options_.reprofile) cache.MeasureAnew();
-  const double share = deadline_.Limited() ? effort_.profile_share * End().Left() : deadline_.Left();
-  ProfileGraphOptions profiling;
-  profiling.seconds_per_group = effort_.profile_seconds;
-  profiling.time_group = timing->time;
-  profiling.processors = timing->processors;
-  const FusionGroups fused = GreedyFusion(*proxy_);
-  if (target_->runs_on_our_units()) processors_ = ProcessorWatch(machine_);
-  const Deadline end = deadline_.Within(share);
-  ProfileSummary summary;
-  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    if (processors_.watches()) result_.machine = processors_.Measure();
-    ProfileSummary anew;
-    result_.graph = ProfileGraph(
-        *loaded_.model, loaded_.graph, result_.machine, fused, profiling, cache, end,
-        [this](int done, int total) { Tell("profile", "", static_cast<double>(done) / total); }, anew);
-    anew.seconds += summary.seconds;
-    anew.measured += summary.measured;
-    anew.from_cache -= summary.measured;
-    anew.disturbed += summary.disturbed;
-    summary = anew;
-    // What gangs take is of where their processors lay then.
-    if (end.Passed() || !processors_.Moved()) break;
-  }
-  result_.profile = summary;
-  cache.Save();
-  proxy_ = SteeredModel();
-  target_->Reprice(*proxy_);
-  if (summary.disturbed > 0)
-    result_.warnings.push_back("other processes used these processors during " + std::to_string(summary.disturbed) +
-                               " of " + std::to_string(summary.measured) +
-                               " op timings: those are guesses, and the next run takes them again");
-  if (summary.left_out == 0) return;
-  result_.warnings.push_back(std::to_string(summary.left_out) + " of " + std::to_string(summary.distinct) +
-                             " distinct op timings were left out for lack of time and are estimates");
-}
-
 void Pipeline::Adapt() {
   if (!options_.adapt) return;
   Tell("finetune", "", 0);
@@ -473,6 +430,8 @@ void Pipeline::ProposeForDearerTransfers() {
 }
 
 OptimizeResult Pipeline::Finish() {
+  result_.processor_moves = processors_.moves();
+  if (const std::optional<std::string> warning = processors_.Warning()) result_.warnings.push_back(*warning);
   result_.proposed = pool_.proposed;
   result_.infeasible = pool_.infeasible;
   for (BaselineResult& baseline : result_.baselines) {

@@ -19,6 +19,7 @@ ProcessorWatch::ProcessorWatch(const Machine& machine, HandOverMeter meter) : me
 
 Machine ProcessorWatch::Measure() {
   Machine measured = WithMeasuredHandOvers(*machine_, meter_);
+  moves_ = 0;
   planned_with_ = latest_ = measured.default_link->latency_seconds;
   return measured;
 }
@@ -26,14 +27,16 @@ Machine ProcessorWatch::Measure() {
 bool ProcessorWatch::Moved() {
   if (!watches()) return false;
   const double now = WithMeasuredHandOvers(*machine_, meter_).default_link->latency_seconds;
-  return !AlikeHandOvers(now, std::exchange(latest_, now));
+  const bool moved = !AlikeHandOvers(now, std::exchange(latest_, now));
+  moves_ += moved ? 1 : 0;
+  return moved;
 }
 
 std::optional<std::string> ProcessorWatch::Warning() const {
-  if (AlikeHandOvers(planned_with_, latest_)) return std::nullopt;
-  return "what one processor writes reached another after " + InNanoseconds(planned_with_) +
-         " when planning began, and does after " + InNanoseconds(latest_) +
-         " now: this host moves them, and times of work on several may be of either state";
+  if (moves_ == 0) return std::nullopt;
+  return "this host moved the processors " + (moves_ == 1 ? std::string("once") : std::to_string(moves_) + " times") +
+         " since ops were timed: what one writes reached another after " + InNanoseconds(planned_with_) +
+         " then, and does after " + InNanoseconds(latest_) + " now; times of work on several may be of either state";
 }
 
 }  // namespace millrace

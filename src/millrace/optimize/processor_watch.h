@@ -31,7 +31,10 @@ class ProcessorWatch {
   // The latency that was measured last; 0 before.
   double latest() const { return latest_; }
 
-  // One line where they are not, by the last measurement, what the last Measure found.
+  // How often they have moved since the last Measure, as far as anybody asked.
+  int moves() const { return moves_; }
+
+  // One line where they have.
   std::optional<std::string> Warning() const;
 
  private:
@@ -39,6 +42,7 @@ class ProcessorWatch {
   HandOverMeter meter_;
   double planned_with_ = 0;  // the latency that Measure found
   double latest_ = 0;
+  int moves_ = 0;
 };
 
 }  // namespace millrace

@@ -123,6 +123,7 @@ std::string ResultJson(const OptimizeResult& result) {
             {"planning_seconds", result.planning_seconds},
             {"disturbed", result.disturbed},
             {"warnings", result.warnings}};
+  if (result.processor_moves > 0) json["processor_moves"] = result.processor_moves;
   if (aim != Objective::Aim::kLatency) {
     json["objective"] = NameOf(aim);
     json["limit_seconds"] = result.objective.Limit(result.fastest.target_seconds.value_or(0));

@@ -190,6 +190,8 @@ StoredResult ParseResultJson(std::string_view text) {
   result.infeasible = CountAt(root.Member("plans_over_memory"));
   result.planning_seconds = NumberAt(root.Member("planning_seconds"));
   result.disturbed = TrueIfThere(root, "disturbed");
+  if (const std::optional<JsonPlace> moves = root.Optional("processor_moves"))
+    result.processor_moves = moves->Integer();
   const JsonPlace warnings = root.Member("warnings");
   for (std::size_t i = 0, size = warnings.Size(); i < size; ++i) result.warnings.push_back(warnings.Element(i).Text());
   return stored;

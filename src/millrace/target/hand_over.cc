@@ -24,7 +24,7 @@ namespace {
 constexpr int kSeries = 15;
 constexpr int kRoundTrips = 40;  // of a series
 constexpr std::size_t kTensorBytes = std::size_t{1} << 20;
-constexpr int kHalf = static_cast<int>(kTensorBytes / sizeof(float) / 2);
+constexpr std::size_t kHalf = kTensorBytes / sizeof(float) / 2;
 
 constexpr std::size_t kPairsOfAClass = 3;
 constexpr std::size_t kMostLinkedUnits = 64;
@@ -69,12 +69,13 @@ class Pair {
     pool_.Run(kBoth, [&](int worker) {
       for (int copy = 0; copy < kSeries; ++copy) {
         const int half = crossing ? (worker + copy) % 2 : worker;
-        const float* const from = Floats(copy) + half * kHalf;
-        float* const to = Floats(copy + 1) + half * kHalf;
+        const std::size_t at = half == 0 ? 0 : kHalf;
+        const float* const from = Floats(copy) + at;
+        float* const to = Floats(copy + 1) + at;
         barrier_.Meet(2);
         const Clock::time_point start = Clock::now();
         // As kernels store, one vector after the other: the C library's copies need not fetch what they write over.
-        for (int i = 0; i < kHalf; ++i) to[i] = from[i] + 1.0F;
+        for (std::size_t i = 0; i < kHalf; ++i) to[i] = from[i] + 1.0F;
         barrier_.Meet(2);
         if (worker == 0) seconds.push_back(Since(start));
       }
