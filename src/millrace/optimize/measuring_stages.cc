@@ -41,6 +41,9 @@ void Forget(std::vector<Candidate>& candidates) {
   }
 }
 
+// Of the time that profiling takes.
+constexpr double kShareOfGangs = 0.7;
+
 // Of plans whose times only the records knew.
 constexpr int kTimedRuns = 5;
 
@@ -87,6 +90,7 @@ void Pipeline::Profile() {
   ProfileSummary summary;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     if (processors_.watches()) result_.machine = processors_.Measure();
+    const Deadline clock;
     ProfileSummary anew;
     result_.graph = ProfileGraph(
         *loaded_.model, loaded_.graph, result_.machine, fused, profiling, cache, end,
@@ -96,8 +100,9 @@ void Pipeline::Profile() {
     anew.from_cache -= summary.measured;
     anew.disturbed += summary.disturbed;
     summary = anew;
-    // What gangs take is of where their processors lay then.
-    if (end.Passed() || !processors_.Moved()) break;
+    // What gangs take is of where their processors lay then, and better than an estimate where time is short.
+    const bool room = !end.Limited() || end.Left() > kShareOfGangs * clock.Elapsed();
+    if (!processors_.Moved() || !room) break;
   }
   result_.profile = summary;
   cache.Save();
