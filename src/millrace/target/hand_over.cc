@@ -60,7 +60,7 @@ class Pair {
         if (worker == 0) seconds.push_back(Since(start) / (2 * kRoundTrips));
       }
     });
-    return Median(seconds);
+    return Quantile(seconds, 0);
   }
 
   // Of copying a tensor to and fro. `crossing`: every time the half that the other worker has just written.
