@@ -97,8 +97,9 @@ void Pipeline::Profile() {
         [this](int done, int total) { Tell("profile", "", static_cast<double>(done) / total); }, anew);
     anew.seconds += summary.seconds;
     anew.measured += summary.measured;
-    anew.from_cache -= summary.measured;
     anew.disturbed += summary.disturbed;
+    // What this run itself has put there since is none of an earlier run's.
+    if (attempt > 0) anew.from_cache = summary.from_cache;
     summary = anew;
     // What gangs take is of where their processors lay then, and better than an estimate where time is short.
     const bool room = !end.Limited() || end.Left() > kShareOfGangs * clock.Elapsed();
