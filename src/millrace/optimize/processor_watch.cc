@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "millrace/machine/detect.h"
+#include "millrace/runtime/host_units.h"
 
 namespace millrace {
 namespace {
@@ -14,11 +15,16 @@ std::string InNanoseconds(double seconds) { return std::to_string(std::lround(se
 }  // namespace
 
 ProcessorWatch::ProcessorWatch(const Machine& machine, HandOverMeter meter) : meter_(std::move(meter)) {
-  if (GuessesHandOvers(machine)) machine_ = machine;
+  if (!GuessesHandOvers(machine)) return;
+  machine_ = machine;
+  units_ = UnitsOf(machine);
+  shared_depths_ = SharedDepths(units_);
 }
 
+Machine ProcessorWatch::Look() const { return WithHandOvers(*machine_, units_, shared_depths_, meter_); }
+
 Machine ProcessorWatch::Measure() {
-  Machine measured = WithMeasuredHandOvers(*machine_, meter_);
+  Machine measured = Look();
   moves_ = 0;
   planned_with_ = latest_ = measured.default_link->latency_seconds;
   return measured;
@@ -26,7 +32,7 @@ Machine ProcessorWatch::Measure() {
 
 bool ProcessorWatch::Moved() {
   if (!watches()) return false;
-  const double now = WithMeasuredHandOvers(*machine_, meter_).default_link->latency_seconds;
+  const double now = Look().default_link->latency_seconds;
   const bool moved = !AlikeHandOvers(now, std::exchange(latest_, now));
   moves_ += moved ? 1 : 0;
   return moved;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "millrace/machine/machine.h"
 #include "millrace/target/hand_over.h"
@@ -38,7 +39,11 @@ class ProcessorWatch {
   std::optional<std::string> Warning() const;
 
  private:
+  Machine Look() const;
+
   std::optional<Machine> machine_;  // as it was given
+  std::vector<int> units_;
+  std::vector<int> shared_depths_;  // SharedDepths of the units
   HandOverMeter meter_;
   double planned_with_ = 0;  // the latency that Measure found
   double latest_ = 0;

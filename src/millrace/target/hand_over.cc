@@ -181,10 +181,10 @@ Machine WithHandOvers(Machine machine, std::span<const int> units, std::span<con
   return machine;
 }
 
-Machine WithMeasuredHandOvers(Machine machine, const HandOverMeter& meter) {
+Machine WithMeasuredHandOvers(Machine machine) {
   if (!GuessesHandOvers(machine)) return machine;
   const std::vector<int> units = UnitsOf(machine);
-  return WithHandOvers(std::move(machine), units, SharedDepths(units), meter);
+  return WithHandOvers(std::move(machine), units, SharedDepths(units), MeasureHandOver);
 }
 
 }  // namespace millrace

@@ -12,10 +12,10 @@
 // moved while it runs. Seconds, bytes per second.
 namespace millrace {
 
-// Between two processors of this host, about 5 ms. The latency is that of a flag, one way, the least of
-// several series: others that use the processors only make it longer. A byte takes what copying a tensor takes longer
-// where each of the two reads the half that the other has written and writes where the other wrote, in place of its own
-// halves; a tensor of a megabyte, medians. Throws InvalidInput where either is not ours to use.
+// Between two processors of this host, about 5 ms. The latency is that of a flag, one way, the least of several series:
+// others that use the processors only make it longer. A byte takes what copying a tensor takes longer where each of the
+// two reads the half that the other has written and writes where the other wrote, in place of its own halves; a tensor
+// of a megabyte, medians. Throws InvalidInput where either is not ours to use.
 DefaultLink MeasureHandOver(int processor, int other);
 
 // Whether two latencies are of processors that lie alike: neither is twice the other or more.
@@ -34,6 +34,6 @@ Machine WithHandOvers(Machine machine, std::span<const int> units, std::span<con
 
 // The same for a machine whose units are processors of this host; it stays as it is where somebody has said what its
 // transfers cost (GuessesHandOvers of machine/detect.h). Throws InvalidInput where a unit is not ours to use.
-Machine WithMeasuredHandOvers(Machine machine, const HandOverMeter& meter = MeasureHandOver);
+Machine WithMeasuredHandOvers(Machine machine);
 
 }  // namespace millrace
