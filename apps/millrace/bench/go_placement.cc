@@ -46,6 +46,14 @@ std::vector<GoMethod> Samplers(const GoStudy& study, const GoStudyFlags& options
   return methods;
 }
 
+// The plan of the policy's draws alone.
+GoMethod Draws(const GoStudyFlags& options, std::string name, GoStart weights) {
+  GoPlanned planned{
+      .name = std::move(name), .planner = GoWith(std::move(weights), FromWeights({}), true), .fusion = GoFusion::kOpen};
+  planned.budget.samples = options.draws;
+  return MakeGoMethod(planned);
+}
+
 int RunGoPlacement(const CommandLine& line, const GoPlacementFlags& options) {
   BenchAccount account(line, 1);
   const GoStudy study = BeginGoStudy(options.study, account);
@@ -58,15 +66,28 @@ int RunGoPlacement(const CommandLine& line, const GoPlacementFlags& options) {
   std::vector<GoMethod> methods = GoBaselines(study.planners, options.study.seconds);
   for (GoMethod& method : Samplers(study, options.study)) methods.push_back(std::move(method));
   if (options.hdp > 0) methods.push_back(TrainedHdp({scratch.path(), options.hdp, options.logs}));
+  methods.push_back(Draws(options.study, "go-draws", FromWeights(study.go_weights)));
   std::vector<std::string> subjects = {"go", "go+search"};
   if (options.finetune > 0) {
     account.Note(
-        "go-finetuned: placement and order, the best plan that fine-tuning measured; beside it a contended search for "
-        "as long as that took.");
-    methods.push_back(FinetunedGo("go-finetuned", {scratch.path(), options.finetune, options.logs},
-                                  FromWeights(study.go_weights), {true, true, false}));
-    methods.push_back(ContendedSearchAsLongAs("go-finetuned"));
-    subjects.emplace_back("go-finetuned");
+        "go-finetuned: go with weights that were fine-tuned to the workload before, which is counted; beside it go and "
+        "a contended search for as long as that took. -draws: without the search that improves what was drawn.");
+    const GoStart tuned = FinetunedTo({scratch.path(), options.finetune, options.logs}, FromWeights(study.go_weights),
+                                      {true, true, true});
+    GoPlanned planned = SamplesOf(study, "go", options.study.draws);
+    planned.name = "go-finetuned";
+    planned.planner = GoWith(tuned, FromWeights({}));
+    planned.fusion = GoFusion::kOpen;
+    methods.push_back(MakeGoMethod(planned));
+    methods.push_back(Draws(options.study, "go-finetuned-draws", tuned));
+    methods.back().prepare = [tuned](const GoRow& row, std::uint64_t seed) { tuned(row, seed); };
+    planned = SecondsOf(study, "go", options.study.seconds);
+    planned.name = "go-as-go-finetuned";
+    planned.fusion = GoFusion::kOpen;
+    methods.push_back(AsLongAs("go-finetuned", MakeGoMethod(planned)));
+    methods.push_back(
+        AsLongAs("go-finetuned", ContendedSearch("contended-search-as-go-finetuned", options.study.seconds)));
+    subjects = {"go", "go+search", "go-finetuned", "go-finetuned-draws"};
   }
   RunGoStudy(line, options.study, std::move(methods), study.seeds, subjects, account);
   return 0;

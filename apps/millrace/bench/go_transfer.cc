@@ -12,7 +12,6 @@
 #include "millrace/bench/study.h"
 #include "millrace/bench/trainers.h"
 #include "millrace/experiments/go/go_methods.h"
-#include "millrace/optimize/planners.h"
 #include "millrace/scratch_folder.h"
 
 // millrace bench go-transfer: what go learns from other families of graphs.
@@ -27,15 +26,6 @@ struct GoTransferFlags {
   double hdp = 0;               // seconds of training HDP for each workload; 0: without it
   std::string logs;             // folder for those of the trainings; empty: none
 };
-
-// `go` with weights of a workload's own.
-GoPlannerFor GoWith(GoStart policy, GoStart moves) {
-  return [policy = std::move(policy), moves = std::move(moves)](const GoRow& row, std::uint64_t seed) {
-    const PlannerFiles files = {
-        .gflownet_weights = {}, .go_weights = policy(row, seed), .go_moves_weights = moves(row, seed)};
-    return std::shared_ptr<const Planner>(MakePlannerRegistry(files).Make("go"));
-  };
-}
 
 int RunGoTransfer(const CommandLine& line, const GoTransferFlags& options) {
   constexpr GoTasks kPlacementAndOrder = {true, true, false};
@@ -69,7 +59,8 @@ int RunGoTransfer(const CommandLine& line, const GoTransferFlags& options) {
   methods.push_back(FinetunedGo("go-finetuned", training, policy, kPlacementAndOrder));
   methods.back().prepare = [policy](const GoRow& row, std::uint64_t seed) { policy(row, seed); };
   methods.push_back(FinetunedGo("go-scratch", training, FromNoTraining, kPlacementAndOrder));
-  methods.push_back(ContendedSearchAsLongAs("go-finetuned"));
+  methods.push_back(
+      AsLongAs("go-finetuned", ContendedSearch("contended-search-as-go-finetuned", options.study.seconds)));
   RunGoStudy(line, options.study, std::move(methods), study.seeds, {"go-zero-shot", "go-finetuned"}, account);
   return 0;
 }

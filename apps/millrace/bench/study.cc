@@ -124,4 +124,14 @@ GoPlanned SecondsOf(const GoStudy& study, const std::string& planner, double sec
   return planned;
 }
 
+GoPlannerFor GoWith(GoStart policy, GoStart moves, bool draws_alone) {
+  return [policy = std::move(policy), moves = std::move(moves), draws_alone](const GoRow& row, std::uint64_t seed) {
+    const PlannerFiles files = {
+        .gflownet_weights = {}, .go_weights = policy(row, seed), .go_moves_weights = moves(row, seed)};
+    PlannerSettings settings;
+    if (draws_alone) settings.Set("looks", {0});
+    return std::shared_ptr<const Planner>(MakePlannerRegistry(files).Make("go", settings));
+  };
+}
+
 }  // namespace millrace::cli

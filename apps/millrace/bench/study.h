@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "millrace/bench/output.h"
+#include "millrace/bench/trainers.h"
 #include "millrace/experiments/go/go_methods.h"
 #include "millrace/planning/registry.h"
 #include "millrace/verb.h"
@@ -61,5 +62,9 @@ std::vector<GoMethod> GoBaselinesNamed(const GoStudy& study, double seconds, con
 // The planner of the registry for so many plans, or so many seconds.
 GoPlanned SamplesOf(const GoStudy& study, const std::string& planner, int plans);
 GoPlanned SecondsOf(const GoStudy& study, const std::string& planner, double seconds);
+
+// `go` with weights of a workload's own; an empty name: those that came with Millrace. Where it draws alone nothing is
+// searched for.
+GoPlannerFor GoWith(GoStart policy, GoStart moves, bool draws_alone = false);
 
 }  // namespace millrace::cli

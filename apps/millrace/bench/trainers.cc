@@ -150,6 +150,21 @@ GoMethod FinetunedGo(std::string name, const GoTraining& training, GoStart start
   return method;
 }
 
+GoStart FinetunedTo(const GoTraining& training, GoStart start, const GoTasks& tasks) {
+  auto made = std::make_shared<std::map<std::string, std::string>>();  // by title: path
+  return [training, start = std::move(start), tasks, made](const GoRow& row, std::uint64_t seed) {
+    constexpr char kName[] = "go-finetuned";
+    std::string& weights = (*made)[TitleOf(kName, row, seed)];
+    if (!weights.empty()) return weights;
+    const Run run(training, kName, row, seed);
+    weights = start(row, seed);
+    std::vector<std::string> words = StartWords(weights);
+    words.insert(words.end(), {"--tasks", TaskWords(tasks), "-o", run.weights()});
+    if (run.Train("go", words)) weights = run.weights();
+    return weights;
+  };
+}
+
 GoPolicyFor FinetunedGoPolicies(const GoTraining& training, GoStart start) {
   return [training, start = std::move(start)](const GoRow& row, const GoTasks& tasks, std::uint64_t seed) {
     std::string name = TaskWords(tasks);

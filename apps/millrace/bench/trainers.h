@@ -33,6 +33,10 @@ std::string TrainingLogOf(const GoTraining& training, const std::string& name, c
 GoMethod TrainedHdp(const GoTraining& training);
 GoMethod FinetunedGo(std::string name, const GoTraining& training, GoStart start, const GoTasks& tasks);
 
+// Weights of the one-shot policy fine-tuned on each workload, made when they are first asked for and kept; those to
+// start from where no plan it tried fits in memory.
+GoStart FinetunedTo(const GoTraining& training, GoStart start, const GoTasks& tasks);
+
 // The policies themselves.
 GoPolicyFor FinetunedGoPolicies(const GoTraining& training, GoStart start);
 

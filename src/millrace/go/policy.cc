@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "millrace/errors/errors.h"
@@ -11,6 +12,7 @@
 #include "millrace/go/features.h"
 #include "millrace/go/heads.h"
 #include "millrace/go/network.h"
+#include "millrace/go/own_logits.h"
 #include "millrace/go/segment_layer.h"
 #include "millrace/network/network_layout.h"
 
@@ -38,7 +40,8 @@ struct GoNetwork {
         layer(weights, "task"),
         place(weights),
         priority(weights, "priority"),
-        fusion(weights, "fusion") {}
+        fusion(weights, "fusion"),
+        own(TakeOwnLogits(weights)) {}
 
   GoEncoder encoder;
   std::vector<float> which;  // kWidth x tasks
@@ -46,6 +49,7 @@ struct GoNetwork {
   SegmentLayer layer;
   PlaceHead place;
   LevelHead priority, fusion;
+  std::optional<OwnLogits> own;
 };
 
 struct GoGraphTables {
@@ -130,6 +134,10 @@ std::span<const float> GoPass::Score(Task task, const Decisions& chosen) {
       head.Score(of_head, work.before->levels, centres, work.states.data(), first, count, work.logits);
     });
   }
+  if (network.own) {
+    const std::vector<float>& own = network.own->of(task);
+    for (std::size_t i = 0; i < own.size(); ++i) work.logits[i] += own[i];
+  }
   return work.logits;
 }
 
@@ -139,6 +147,7 @@ GoPolicy::GoPolicy(const Weights& weights) {
 }
 
 PreparedGoPolicy GoPolicy::Prepare(const GoProblem& problem, const ParallelLoop& loop) const {
+  if (network_->own) CheckOwnLogits(*network_->own, problem);
   const GoFeatures graph = MakeGoFeatures(problem);
   auto tables = std::make_shared<GoGraphTables>();
   tables->network = network_;

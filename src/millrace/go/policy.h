@@ -61,10 +61,11 @@ struct GoNetwork;
 // Immutable, so threads may share it.
 class GoPolicy {
  public:
-  // Throws InvalidInput for weights of another architecture, version or shape. Tensors of other names are ignored.
+  // Throws InvalidInput for weights of another architecture, version or shape. Weights that were fine-tuned to one graph
+  // have logits of its own (own_logits.h). Tensors of other names are ignored.
   explicit GoPolicy(const Weights& weights);
 
-  // `problem` must outlive what is returned. Throws Interrupted.
+  // `problem` must outlive what is returned. Throws InvalidInput for a policy of another graph alone, and Interrupted.
   PreparedGoPolicy Prepare(const GoProblem& problem, const ParallelLoop& loop = RunInTurn) const;
 
  private:

@@ -131,11 +131,14 @@ GoBatch BatchOf(const Posed& posed) {
   return batch;
 }
 
-void ExpectGoParity(const Posed& posed, const std::array<bool, kTasks.size()>& tasks, std::uint64_t seed) {
-  const Weights weights = AnyGoWeights(seed);
+void ExpectGoParity(const Posed& posed, const std::array<bool, kTasks.size()>& tasks, std::uint64_t seed,
+                    const OwnLogits* own = nullptr) {
+  Weights weights = AnyGoWeights(seed);
+  if (own != nullptr) PutOwnLogits(*own, weights);
   const GoLearner learner(weights, {});
   Random random(seed);
   GoBatch batch = BatchOf(posed);
+  batch.own = own;
   batch.sampled.push_back(AnyStep(posed, {false, false, false}, tasks, random));
   batch.sampled.push_back(AnyStep(posed, tasks, tasks, random));
   const auto learned = learner.LogProbabilities(batch);
@@ -151,6 +154,16 @@ TEST(GoLearner, AgreesWithThePlainPolicyOnGraphsOfSeveralSegments) {
   const std::unique_ptr<Posed> posed = Long(1);
   ASSERT_GT(posed->problem->num_rows(), 7 * kSegment);
   ExpectGoParity(*posed, {true, true, true}, 1);
+}
+
+TEST(GoLearner, AgreesWithThePlainPolicyWhereAGraphHasLogitsOfItsOwn) {
+  const std::unique_ptr<Posed> posed = Long(3, 300);
+  OwnLogits own = NoOwnLogits(*posed->problem);
+  Random random(6);
+  for (std::vector<float>& table : own.of_task) {
+    for (float& logit : table) logit = static_cast<float>(random.Normal());
+  }
+  ExpectGoParity(*posed, {true, true, true}, 5, &own);
 }
 
 TEST(GoLearner, AgreesWithThePlainPolicyWhicheverTasksAreOn) {

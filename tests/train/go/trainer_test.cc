@@ -9,6 +9,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/errors/errors.h"
+#include "millrace/go/own_logits.h"
 #include "millrace/go/policy.h"
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
@@ -170,6 +171,62 @@ TEST_F(GoTest, TasksThatAreOffKeepTheirDefault) {
     EXPECT_EQ(best.Has(Task::kPlacement), std::string(task) == "placement");
     EXPECT_EQ(best.Has(Task::kPriority), std::string(task) == "priority");
     EXPECT_EQ(best.Has(Task::kFusion), std::string(task) == "fusion");
+  }
+}
+
+TEST_F(GoTest, FineTunedToOneGraphItDrawsTheBestPlanThatItKnows) {
+  const std::vector<GoTrainingProblem> problems = Problems(1);
+  GoTrainerOptions options = Options("own", 10);
+  options.settings.learning_rate = options.settings.last_learning_rate = 0;
+  options.settings.own_margin = 6;
+  options.settings.demonstration_evaluations = 200;
+  options.settings.demonstration_searches = 10;
+  GoReports observer;
+  const GoSummary summary = TrainGo(problems, {}, options, std::nullopt, observer);
+  EXPECT_LT(observer.validations.front().greedy, observer.validations.back().greedy + 1e-9);
+  const double ratio = problems[0].reference_seconds() / summary.best[0].seconds;
+  EXPECT_NEAR(observer.validations.back().greedy, ratio, 1e-9);
+  EXPECT_GT(observer.validations.back().mean, observer.reports.front().mean * 1.05);
+
+  const GoPolicy tuned(ReadWeights(options.output));
+  EXPECT_NO_THROW(tuned.Prepare(problems[0].problem()));
+  EXPECT_THROW(tuned.Prepare(Problems(2)[1].problem()), InvalidInput);
+}
+
+TEST_F(GoTest, WhatIsOneGraphsOwnIsKeptWhenFineTuningIsStoppedAndWhereItBeginsWithIt) {
+  const std::vector<GoTrainingProblem> problems = Problems(1, 40);
+  const auto tuned = [&](const std::string& name, int updates) {
+    GoTrainerOptions options = Options(name, updates);
+    options.settings.learning_rate = options.settings.last_learning_rate = 0;
+    options.settings.own_margin = 6;
+    return options;
+  };
+  GoReports observer;
+  const GoTrainerOptions whole = tuned("whole-own", 8);
+  TrainGo(problems, {}, whole, std::nullopt, observer);
+  const GoTrainerOptions half = tuned("half-own", 4);
+  TrainGo(problems, {}, half, std::nullopt, observer);
+  Checkpoint checkpoint = ReadCheckpoint(half.checkpoint, kGoCheckpoint);
+  checkpoint.settings = SettingsJson(whole.settings);
+  const GoTrainerOptions rest = tuned("rest-own", 8);
+  TrainGo(problems, {}, rest, checkpoint, observer);
+  EXPECT_EQ(ReadWeights(whole.output), ReadWeights(rest.output));
+
+  GoTrainerOptions more = tuned("more-own", 0);
+  more.start = ReadWeights(whole.output);
+  TrainGo(problems, {}, more, std::nullopt, observer);
+  EXPECT_EQ(TakeOwnLogits(ReadWeights(more.output)), TakeOwnLogits(*more.start));
+}
+
+TEST_F(GoTest, RefusesToLearnWhatIsOneGraphsOwnOfSeveral) {
+  GoTrainerOptions options = Options("several", 1);
+  options.settings.own_margin = 6;
+  GoReports observer;
+  try {
+    TrainGo(Problems(2), {}, options, std::nullopt, observer);
+    FAIL() << "it learned one table for two graphs";
+  } catch (const InvalidInput& error) {
+    EXPECT_THAT(error.what(), HasSubstr("own_margin is 6"));
   }
 }
 

@@ -105,12 +105,11 @@ GoMethod ContendedSearch(std::string name, double seconds) {
   return method;
 }
 
-GoMethod ContendedSearchAsLongAs(const std::string& method) {
-  GoMethod search = ContendedSearch("contended-search-as-" + method, 0);
-  search.budget = "that of " + method;
-  search.seconds.reset();
-  search.as_long_as = method;
-  return search;
+GoMethod AsLongAs(const std::string& other, GoMethod method) {
+  method.budget = "that of " + other;
+  method.seconds.reset();
+  method.as_long_as = other;
+  return method;
 }
 
 GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vector<std::string> methods, double seconds,

@@ -65,8 +65,8 @@ GoPlannerFor PlannerNamed(const PlannerRegistry& planners, const std::string& na
 // starts and with greedy fusion.
 GoMethod ContendedSearch(std::string name, double seconds);
 
-// A contended search from its own starts, for as long as the named method took.
-GoMethod ContendedSearchAsLongAs(const std::string& method);
+// The method, with the seconds that the named one took in place of a limit of its own.
+GoMethod AsLongAs(const std::string& other, GoMethod method);
 
 // All of optimize/optimize.h with the target sim:contention. The registry must outlive it.
 GoMethod Optimized(std::string name, const PlannerRegistry& planners, std::vector<std::string> methods, double seconds,

@@ -62,7 +62,7 @@ struct GoLearner::State {
     const GoEncoded encoded = EncodeGo(trained.parameters(), *batch.features, device);
     const auto run = [&](const std::vector<GoStep>& steps) {
       return RunGoNetwork(trained.parameters(), encoded, *batch.problem, *batch.features, Pointers(steps), batch.window,
-                          device);
+                          device, batch.own);
     };
     Loss loss;
     std::vector<torch::Tensor> terms;
@@ -116,7 +116,7 @@ std::vector<std::array<double, kTasks.size()>> GoLearner::LogProbabilities(const
   const State& state = *state_;
   const GoOutputs outputs =
       RunGoNetwork(state.trained.parameters(), EncodeGo(state.trained.parameters(), *batch.features, state.device),
-                   *batch.problem, *batch.features, Pointers(batch.sampled), batch.window, state.device);
+                   *batch.problem, *batch.features, Pointers(batch.sampled), batch.window, state.device, batch.own);
   std::vector<std::array<double, kTasks.size()>> sums(batch.sampled.size());
   for (std::size_t task = 0; task < kTasks.size(); ++task) {
     if (!outputs[task].log_probability.defined()) continue;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "millrace/go/features.h"
+#include "millrace/go/own_logits.h"
 #include "millrace/go/problem.h"
 #include "millrace/network/weights.h"
 #include "millrace/train/go/step.h"
@@ -27,6 +28,7 @@ struct GoBatch {
   std::vector<GoStep> sampled;
   std::vector<double> advantages;
   std::vector<GoStep> demonstrations;
+  const OwnLogits* own = nullptr;  // of the problem, which stay as they are; not owned; null: none
 };
 
 // Terms of the loss are means over the decisions of a task, summed over tasks.

@@ -39,6 +39,7 @@ Weights ProblemPart(const GoProblemMemory& memory) {
   if (!decisions.device.empty()) part.tensors["device"] = AsTensor(decisions.device);
   if (!decisions.priority.empty()) part.tensors["priority"] = AsTensor(decisions.priority);
   if (!decisions.fusion.empty()) part.tensors["fusion"] = AsTensor(decisions.fusion);
+  if (memory.own) PutOwnLogits(*memory.own, part);
   part.metadata["seconds"] = std::isfinite(memory.best.seconds) ? NumberText(memory.best.seconds) : kNothing;
   part.metadata["searches"] = std::to_string(memory.searches);
   part.metadata["deviation"] = NumberText(memory.deviation);
@@ -56,6 +57,7 @@ GoProblemMemory ProblemMemoryOf(const Weights& part) {
   memory.best.decisions.fusion = FromTensor<std::uint8_t>(part, "fusion");
   memory.best.seconds = EntryOf(part, "seconds") == kNothing ? kCannotRun : RealOf(part, "seconds");
   memory.searches = IntegerOf(part, "searches");
+  memory.own = TakeOwnLogits(part);
   memory.deviation = RealOf(part, "deviation");
   const std::int64_t iterations = IntegerOf(part, "iterations");
   for (std::int64_t i = 0; i < iterations; ++i) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "millrace/go/own_logits.h"
 #include "millrace/network/weights.h"
 #include "millrace/train/go/problem.h"
 
@@ -15,6 +17,7 @@ struct GoProblemMemory {
   std::int64_t searches = 0;      // for demonstrations
   std::vector<double> baselines;  // moving mean reward, by iteration; empty before the first sample
   double deviation = 0;           // moving deviation from it
+  std::optional<OwnLogits> own;   // learned for this problem alone
 };
 
 struct GoMemory {

@@ -58,7 +58,7 @@ struct MoveLearner::State {
         MakeGoStep(problem, example.before, {.device = example.decisions.device, .priority = {}, .fusion = {}});
     const RowWindow all{0, 0, problem.num_rows()};
     const torch::Tensor logits = RunGoNetwork(trained.parameters(), EncodeGo(trained.parameters(), features, device),
-                                              problem, features, {&step}, all, device)[0]
+                                              problem, features, {&step}, all, device, nullptr)[0]
                                      .logits.squeeze(0);
     std::vector<float> rows;
     rows.reserve(example.blocks->block_of.size());

@@ -92,7 +92,8 @@ torch::Tensor SegmentLayer(const Parameters& parameters, const std::string& name
 class WindowPass {
  public:
   WindowPass(const Parameters& parameters, const GoEncoded& encoded, const GoProblem& problem, const GoFeatures& graph,
-             const std::vector<const GoStep*>& steps, const RowWindow& window, torch::Device device)
+             const std::vector<const GoStep*>& steps, const RowWindow& window, torch::Device device,
+             const OwnLogits* own)
       : parameters_(parameters),
         encoded_(encoded),
         problem_(problem),
@@ -100,6 +101,7 @@ class WindowPass {
         steps_(steps),
         window_(window),
         device_(device),
+        own_(own),
         rows_(window.end - window.first) {}
 
   GoOutputs Run() const {
@@ -186,8 +188,9 @@ class WindowPass {
     }
     const torch::Tensor sums = torch::zeros({steps, colocations, devices}, scores.options())
                                    .index_add(1, Indices(colocation_of, device_), scores);
-    const torch::Tensor logits =
-        (sums / Floats(sizes, 1, device_)).masked_fill(Floats(closed, devices, device_).gt(0.5), kClosedLogit);
+    torch::Tensor means = sums / Floats(sizes, 1, device_);
+    if (own_ != nullptr) means = means + Floats(own_->of(Task::kPlacement), devices, device_);
+    const torch::Tensor logits = means.masked_fill(Floats(closed, devices, device_).gt(0.5), kClosedLogit);
     std::vector<std::int64_t> chosen;
     for (const GoStep* step : steps_)
       chosen.insert(chosen.end(), step->chosen.device.begin(), step->chosen.device.end());
@@ -212,6 +215,8 @@ class WindowPass {
       const torch::Tensor distance = (levels - centre).abs().masked_fill(centre.lt(0), 0);
       logits = logits - strengths.select(1, k) * distance;
     }
+    if (own_ != nullptr)
+      logits = logits + Floats(own_->of(task), kLevels, device_).narrow(0, window_.first, window_.end - window_.first);
     std::vector<std::int64_t> chosen;
     for (const GoStep* step : steps_) {
       const std::vector<std::uint8_t>& levels_of = fusion ? step->chosen.fusion : step->chosen.priority;
@@ -232,6 +237,7 @@ class WindowPass {
   const std::vector<const GoStep*>& steps_;
   const RowWindow& window_;
   torch::Device device_;
+  const OwnLogits* own_;  // null: none
   std::int64_t rows_;
 };
 
@@ -263,8 +269,8 @@ GoEncoded EncodeGo(const Parameters& parameters, const GoFeatures& graph, torch:
 
 GoOutputs RunGoNetwork(const Parameters& parameters, const GoEncoded& encoded, const GoProblem& problem,
                        const GoFeatures& graph, const std::vector<const GoStep*>& steps, const RowWindow& window,
-                       torch::Device device) {
-  return WindowPass(parameters, encoded, problem, graph, steps, window, device).Run();
+                       torch::Device device, const OwnLogits* own) {
+  return WindowPass(parameters, encoded, problem, graph, steps, window, device, own).Run();
 }
 
 }  // namespace millrace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "millrace/go/features.h"
+#include "millrace/go/own_logits.h"
 #include "millrace/go/problem.h"
 #include "millrace/train/go/step.h"
 #include "millrace/train/torch/tensors.h"
@@ -33,9 +34,9 @@ struct GoChoices {
 // By task of kTasks; undefined where the steps do not decide it.
 using GoOutputs = std::array<GoChoices, kTasks.size()>;
 
-// All steps at once, on the rows of the window.
+// All steps at once, on the rows of the window. `own` is added to the logits; null: nothing is.
 GoOutputs RunGoNetwork(const Parameters& parameters, const GoEncoded& encoded, const GoProblem& problem,
                        const GoFeatures& graph, const std::vector<const GoStep*>& steps, const RowWindow& window,
-                       torch::Device device);
+                       torch::Device device, const OwnLogits* own);
 
 }  // namespace millrace

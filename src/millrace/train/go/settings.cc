@@ -45,6 +45,9 @@ SettingsTable TableOf(GoSettings& s) {
        "plans evaluated by a search that starts from the best decisions known; 0: no search"},
       {"demonstration_searches", &s.demonstration_searches, Between(1, 1e9),
        "searches per problem, one at each of its turns after the first"},
+      {"own_margin", &s.own_margin, Between(0, 1e3),
+       "by how much the best decisions known lead all others, by logits that are the graph's own and go with the "
+       "weights; only with one graph; 0: there are none"},
       {"learning_rate", &s.learning_rate, share, "learning rate of Adam at the start; it falls linearly"},
       {"last_learning_rate", &s.last_learning_rate, share, "learning rate of Adam at the end"},
       {"gradient_limit", &s.gradient_limit, Between(0, 1e9), "what the gradient's norm is cut down to; 0: it is not"},

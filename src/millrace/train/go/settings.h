@@ -36,6 +36,9 @@ struct GoSettings {
   int demonstration_evaluations = 0;
   int demonstration_searches = 1;
 
+  // Logits that belong to the problem alone (go/own_logits.h), learned from the same demonstrations. 0: none.
+  double own_margin = 0;
+
   double learning_rate = 1e-3;
   double last_learning_rate = 1e-4;
   double gradient_limit = 1;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/train/go/trainer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <memory>
@@ -19,6 +22,7 @@
 #include "millrace/train/go/demonstration.h"
 #include "millrace/train/go/learner.h"
 #include "millrace/train/go/memory.h"
+#include "millrace/train/go/own_step.h"
 #include "millrace/train/torch/plan_reward.h"
 
 namespace millrace {
@@ -77,11 +81,17 @@ class GoTraining final : public TrainingLoop {
                                   .team = &team()}),
         observer_(observer) {
     if (problems.empty()) throw InvalidInput("there is nothing to train on");
+    if (settings_.own_margin > 0 && problems.size() > 1) {
+      throw InvalidInput(
+          fmt::format("own_margin is {}, but logits that are one graph's own cannot be those of {} problems",
+                      settings_.own_margin, problems.size()));
+    }
     if (resume) {
       memory_ = MemoryOf(resume->memory);
       return;
     }
     memory_.problems.resize(problems.size());
+    if (settings_.own_margin > 0) memory_.problems.front().own = StartOwn();
     for (GoProblemMemory& memory : memory_.problems) memory.best.seconds = kCannotRun;
   }
 
@@ -101,6 +111,20 @@ class GoTraining final : public TrainingLoop {
     if (options_.start) return *options_.start;
     Random random = random_.Fork(kWeights);
     return InitialGoWeights(random);
+  }
+
+  // Those of the weights to start from, if they have some; else of no effect.
+  OwnLogits StartOwn() const {
+    const GoProblem& problem = problems_.front().problem();
+    std::optional<OwnLogits> own;
+    if (options_.start) own = TakeOwnLogits(*options_.start);
+    if (!own) return NoOwnLogits(problem);
+    CheckOwnLogits(*own, problem);
+    return *own;
+  }
+
+  void Complete(Weights& average) const override {
+    if (memory_.problems.front().own) PutOwnLogits(*memory_.problems.front().own, average);
   }
 
   // All problems in turn, in an order that changes every round.
@@ -153,7 +177,6 @@ class GoTraining final : public TrainingLoop {
 
   void Update() override {
     const Deadline clock;
-    const double progress = Progress();
     const std::vector<std::size_t> chosen = ProblemsOfUpdate();
     const Random random = random_.Fork(kUpdates).Fork(~static_cast<std::uint64_t>(state().update));
     std::vector<Sampled> of_problems(chosen.size());
@@ -161,7 +184,7 @@ class GoTraining final : public TrainingLoop {
       const auto i = static_cast<std::size_t>(at);
       if (team().Owns(i)) of_problems[i].evaluations = SearchInTurn(chosen[i]);
     });
-    const GoPolicy policy(learner_.weights());
+    const GoPolicy policy = Policy();
     std::vector<SampledPlans> sampled(chosen.size());
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       if (!team().Owns(i)) continue;
@@ -170,32 +193,62 @@ class GoTraining final : public TrainingLoop {
     }
     rollout_seconds_ += clock.Elapsed();
 
-    std::vector<GoBatch> batches(chosen.size());
+    std::vector<std::vector<double>> advantages(chosen.size());
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       if (!team().Owns(i)) continue;
       Remember(chosen[i], sampled[i], of_problems[i]);
-      const std::vector<double> advantages = Advantages(chosen[i], sampled[i]);
-      Random stream = random.Fork(chosen.size() + i);
-      batches[i] = MakeBatch(chosen[i], sampled[i], advantages, stream);
+      advantages[i] = Advantages(chosen[i], sampled[i]);
     }
     team().Share(of_problems);
     ShareMemory(chosen);
     Report(of_problems);
-    const GoUpdateResult result = learner_.Update(
+    const double rate = Falling(settings_.learning_rate, settings_.last_learning_rate, Progress());
+    const GoUpdateResult result = rate > 0 ? LearnNetwork(chosen, sampled, advantages, rate, random) : GoUpdateResult{};
+    report_.loss = result.loss;
+    report_.entropy = result.entropy;
+    report_.demonstration_log_probability = result.demonstration_log_probability;
+    report_.gradient_norm = result.gradient_norm;
+    LearnOwn();
+    memory_.evaluations += static_cast<std::int64_t>(chosen.size()) * settings_.samples * settings_.iterations;
+    for (const Sampled& problem : of_problems) memory_.evaluations += problem.evaluations;
+    report_.evaluations = memory_.evaluations;
+    report_.best_seconds = memory_.problems[chosen.front()].best.seconds;
+  }
+
+  GoUpdateResult LearnNetwork(const std::vector<std::size_t>& chosen, const std::vector<SampledPlans>& sampled,
+                              const std::vector<std::vector<double>>& advantages, double rate, const Random& random) {
+    std::vector<GoBatch> batches(chosen.size());
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      if (!team().Owns(i)) continue;
+      Random stream = random.Fork(chosen.size() + i);
+      batches[i] = MakeBatch(chosen[i], sampled[i], advantages[i], stream);
+    }
+    const double progress = Progress();
+    return learner_.Update(
         batches,
         {.passes = settings_.passes,
          .ratio_limit = settings_.ratio_limit,
          .entropy_bonus = Falling(settings_.entropy_bonus, settings_.last_entropy_bonus, progress),
          .demonstration_weight = Falling(settings_.demonstration_weight, settings_.last_demonstration_weight, progress),
-         .learning_rate = Falling(settings_.learning_rate, settings_.last_learning_rate, progress)});
-    memory_.evaluations += static_cast<std::int64_t>(chosen.size()) * settings_.samples * settings_.iterations;
-    for (const Sampled& problem : of_problems) memory_.evaluations += problem.evaluations;
-    report_.evaluations = memory_.evaluations;
-    report_.best_seconds = memory_.problems[chosen.front()].best.seconds;
-    report_.loss = result.loss;
-    report_.entropy = result.entropy;
-    report_.demonstration_log_probability = result.demonstration_log_probability;
-    report_.gradient_norm = result.gradient_norm;
+         .learning_rate = rate});
+  }
+
+  GoPolicy Policy() const {
+    Weights weights = learner_.weights();
+    Complete(weights);
+    return GoPolicy(weights);
+  }
+
+  // Towards the best decisions known, from nothing and from themselves. Every rank does, as all of them know the same.
+  void LearnOwn() {
+    GoProblemMemory& memory = memory_.problems.front();
+    if (!memory.own || !std::isfinite(memory.best.seconds)) return;
+    const GoProblem& problem = problems_.front().problem();
+    const std::array before = {Decisions{}, memory.best.decisions};
+    const ParallelLoop loop = LoopOf(options_.threads);
+    report_.demonstration_log_probability =
+        ImitateInOwnLogits(problem, Policy().Prepare(problem, loop), before, memory.best.decisions,
+                           settings_.own_margin, loop, *memory.own);
   }
 
   void ReportUpdate() override {
@@ -305,6 +358,7 @@ class GoTraining final : public TrainingLoop {
     GoBatch batch;
     batch.problem = &problem;
     batch.features = &problems_[index].features();
+    if (memory_.problems[index].own) batch.own = &*memory_.problems[index].own;
     batch.window = PlaceWindow(problem.num_rows(), settings_.most_rows, random.Uniform());
     const auto observe = [&](std::size_t at) {
       auto before = std::make_shared<DecisionObservation>();

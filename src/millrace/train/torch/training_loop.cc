@@ -73,6 +73,7 @@ TrainingLoop::Turn TrainingLoop::NextTurn() const {
 
 void TrainingLoop::ValidateAverage() {
   Weights average = learner().average();
+  Complete(average);
   const double score = Validate(average);
   const bool kept = !HasBest() || score > state_.best_score;
   if (kept) {

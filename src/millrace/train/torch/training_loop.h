@@ -87,6 +87,9 @@ class TrainingLoop {
   virtual double Validate(const Weights& average) = 0;  // the score of these weights, the higher the better
   virtual void ReportValidation(bool kept) = 0;
 
+  // Adds to averaged weights what they have beside the learner's.
+  virtual void Complete(Weights& /*average*/) const {}
+
   // What weights that are kept say of this training, beside its seed and updates.
   virtual void Describe(std::map<std::string, std::string>& /*metadata*/) const {}
   virtual Weights Memory() const { return {}; }
