@@ -12,6 +12,7 @@
 #include "millrace/bench.h"
 #include "millrace/bench/flags.h"
 #include "millrace/bench/output.h"
+#include "millrace/experiments/quality/families.h"
 #include "millrace/experiments/quality/quality_methods.h"
 #include "millrace/formats/atomic_file.h"
 #include "millrace/gflownet/planners.h"
@@ -26,6 +27,7 @@ namespace {
 
 struct QualityFlags {
   bool quick = false;
+  std::vector<std::string> families = {"random"};
   std::vector<std::string> methods;  // empty: all
   std::string record;                // file of what was found so far
   std::string weights;               // of the gflownet; empty: the ones that came with Millrace
@@ -55,11 +57,13 @@ std::string SettingsOf(const CommandLine& line, const QualityFlags& options,
   names.reserve(methods.size());
   for (const QualityMethod& method : methods) names.push_back(method.method.name);
   const std::string weights = ReadWholeFile(GFlowNetWeightsFile(options.weights));
-  return fmt::format("seed {}; weights {:016x}; finetune {} s; {}", line.common.seed, std::hash<std::string>()(weights),
-                     options.finetune, fmt::join(names, ", "));
+  return fmt::format("seed {}; weights {:016x}; finetune {} s; families {}; {}", line.common.seed,
+                     std::hash<std::string>()(weights), options.finetune, fmt::join(options.families, ", "),
+                     fmt::join(names, ", "));
 }
 
 int RunQualityGrid(const CommandLine& line, const QualityFlags& options) {
+  const std::vector<std::string> families = FamiliesOf(options.families);
   const PlannerRegistry planners = MakePlannerRegistry({.gflownet_weights = options.weights, .go_weights = {}});
   std::vector<QualityMethod> methods = MakeQualityMethods(options.methods, planners);
   const ScratchFolder scratch("quality");
@@ -67,13 +71,15 @@ int RunQualityGrid(const CommandLine& line, const QualityFlags& options) {
     for (QualityMethod& method : FinetunedMethods(options, planners, scratch.path()))
       methods.push_back(std::move(method));
   }
-  const std::vector<QualityInstance> instances = options.quick ? QuickQualityGrid() : QualityGrid();
+  std::vector<QualityInstance> instances = QualityGridOf(families);
+  if (options.quick) instances = QuickPartOf(instances);
   const int threads = ThreadsOf(line);
   BenchAccount account(line, threads);
   account.Note(
       fmt::format("{} graphs that no training uses, their seeds from {}. Best of 64 samples where a method "
                   "draws; times are wall time on one core.",
                   instances.size(), kQualitySeed));
+  account.Note(fmt::format("Families: {}.", fmt::join(families, ", ")));
   account.Note(fmt::format("Weights: {}.", options.weights.empty() ? "as shipped" : options.weights));
   std::optional<QualityRecord> record;
   if (!options.record.empty()) {
@@ -95,6 +101,7 @@ int RunQualityGrid(const CommandLine& line, const QualityFlags& options) {
 ExperimentRun AddQuality(const CommandLine& line, CLI::App& flags) {
   auto options = std::make_shared<QualityFlags>();
   AddQuick(flags, options->quick, "36 of the 360 graphs");
+  AddList(flags, "--families", options->families, "tune, judge, random or names of families")->capture_default_str();
   AddMethods(flags, options->methods);
   flags.add_option("--record", options->record,
                    "File that keeps what was found, so that a run that was cut off goes on where it was");

@@ -39,8 +39,20 @@ TEST(QualityGrid, HasTwoGraphsOfEveryCellEachOfItsOwnSeed) {
   for (const auto& cell : cells) EXPECT_EQ(cell.second, 2);
 }
 
+TEST(QualityGrid, IsMadeOfAnyFamiliesAndItsQuickPartHasEachOfThem) {
+  const std::vector<QualityInstance> grid = QualityGridOf({"randwire", "er", "montage"});
+  EXPECT_EQ(grid.size(), 216U);
+  std::set<std::string> families, quick;
+  for (const QualityInstance& instance : grid) families.insert(instance.family);
+  for (const QualityInstance& instance : QuickPartOf(grid)) quick.insert(instance.family);
+  EXPECT_EQ(families, (std::set<std::string>{"er", "montage", "randwire"}));
+  EXPECT_EQ(quick, families);
+  EXPECT_EQ(QuickPartOf(grid).size(), 36U);
+  EXPECT_GT(MakeQualityGraph(grid.front()).num_ops(), 30);
+}
+
 TEST(QuickQualityGrid, IsATenthSpreadOverAllDimensions) {
-  const std::vector<QualityInstance> quick = QuickQualityGrid();
+  const std::vector<QualityInstance> quick = QuickPartOf(QualityGrid());
   ASSERT_EQ(quick.size(), 36u);
   for (const auto& ops : Occurrences(quick, [](const QualityInstance& i) { return i.ops; })) EXPECT_EQ(ops.second, 12);
   for (const auto& devices : Occurrences(quick, [](const QualityInstance& i) { return i.devices; }))
@@ -119,8 +131,8 @@ TEST(Quality, AdaptsAPlannerToEveryInstanceOfTheQuickGridAlone) {
       RunQuality(few, {{MethodNamed("heft", MakeHeftReference())}, adapted}, 2, 1, [](int, int) {});
   std::vector<std::uint64_t> expected;
   for (std::size_t i = 0; i < few.size(); ++i) {
-    EXPECT_EQ(result.outcomes[i][1].has_value(), InQuickGrid(few[i]));
-    if (InQuickGrid(few[i])) expected.push_back(few[i].seed);
+    EXPECT_EQ(result.outcomes[i][1].has_value(), few[i].quick);
+    if (few[i].quick) expected.push_back(few[i].seed);
   }
   EXPECT_FALSE(expected.empty());
   EXPECT_LT(expected.size(), few.size());

@@ -84,7 +84,7 @@ Table Curves(const std::vector<TrainingRun>& runs) {
 
 Table Samples(const std::vector<QualityMethod>& methods, const AblationOptions& options,
               const std::function<void(int, int)>& progress) {
-  std::vector<QualityInstance> instances = options.quick ? QuickQualityGrid() : QualityGrid();
+  std::vector<QualityInstance> instances = options.quick ? QuickPartOf(QualityGrid()) : QualityGrid();
   std::erase_if(instances, [&options](const QualityInstance& instance) {
     return instance.ops != kAblationOps || (!options.quick && instance.number != 0);
   });

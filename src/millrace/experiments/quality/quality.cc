@@ -18,7 +18,7 @@ bool InScope(QualityScope scope, const QualityInstance& instance) {
     case QualityScope::kFirstOfCell:
       return instance.number == 0;
     case QualityScope::kQuickGrid:
-      return InQuickGrid(instance);
+      return instance.quick;
   }
   return true;
 }

@@ -39,14 +39,22 @@ Machine MakeQualityMachine(const QualityInstance& instance) {
   return machine;
 }
 
-std::vector<QualityInstance> QualityGrid() {
+std::vector<QualityInstance> QualityGridOf(const std::vector<std::string>& families) {
   std::vector<QualityInstance> grid;
-  for (const int ops : kOps) {
-    for (const char* devices : kDevices) {
-      for (const double ccr : kCcr) {
-        for (const std::string& family : RandomFamilyNames()) {
-          for (int number = 0; number < kGraphs; ++number)
-            grid.push_back({ops, devices, ccr, family, number, kQualitySeed + grid.size()});
+  for (std::size_t ops = 0; ops < kOps.size(); ++ops) {
+    for (std::size_t devices = 0; devices < kDevices.size(); ++devices) {
+      for (std::size_t ccr = 0; ccr < kCcr.size(); ++ccr) {
+        const std::size_t turn = (2 * ops + devices + 3 * ccr) % families.size();
+        for (std::size_t family = 0; family < families.size(); ++family) {
+          for (int number = 0; number < kGraphs; ++number) {
+            grid.push_back({.ops = kOps[ops],
+                            .devices = kDevices[devices],
+                            .ccr = kCcr[ccr],
+                            .family = families[family],
+                            .number = number,
+                            .seed = kQualitySeed + grid.size(),
+                            .quick = family == turn && number == 0});
+          }
         }
       }
     }
@@ -54,24 +62,14 @@ std::vector<QualityInstance> QualityGrid() {
   return grid;
 }
 
-std::vector<QualityInstance> QuickQualityGrid() {
-  const std::vector<QualityInstance> grid = QualityGrid();
-  const std::size_t families = RandomFamilyNames().size();
-  const std::size_t cell = families * kGraphs;
+std::vector<QualityInstance> QualityGrid() { return QualityGridOf(RandomFamilyNames()); }
+
+std::vector<QualityInstance> QuickPartOf(const std::vector<QualityInstance>& grid) {
   std::vector<QualityInstance> quick;
-  for (std::size_t i = 0; i * cell < grid.size(); ++i) {
-    const std::size_t ops = i / (kDevices.size() * kCcr.size());
-    const std::size_t devices = i / kCcr.size() % kDevices.size();
-    const std::size_t ccr = i % kCcr.size();
-    quick.push_back(grid[i * cell + (2 * ops + devices + 3 * ccr) % families * kGraphs]);
+  for (const QualityInstance& instance : grid) {
+    if (instance.quick) quick.push_back(instance);
   }
   return quick;
-}
-
-bool InQuickGrid(const QualityInstance& instance) {
-  const std::vector<QualityInstance> quick = QuickQualityGrid();
-  return std::any_of(quick.begin(), quick.end(),
-                     [&](const QualityInstance& other) { return other.seed == instance.seed; });
 }
 
 ComputationGraph MakeQualityGraph(const QualityInstance& instance) {

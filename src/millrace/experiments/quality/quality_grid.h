@@ -13,11 +13,11 @@
 // nearly optimal to where it is far off.
 //
 // 60, 200 and 1000 ops x 4 and 8 equal devices, 2 + 2 and 4 + 4 unlike ones x CCR 0.2, 1 and 5 x the five random
-// families x 2 graphs: 360 instances. Links carry 1e9 bytes/s without latency, so the CCR holds on them. Unlike
+// families, or others, x 2 graphs: 360 instances of five families. Links carry 1e9 bytes/s without latency, so the CCR holds on them. Unlike
 // devices: half of kind "slow", an op's seconds there twice those on "fast", either x a factor drawn per op and kind
 // from [0.75, 1.25).
 //
-// Instance i of the whole grid is drawn from seed kQualitySeed + i. Seeds from kQualitySeed to kQualitySeed + 999'999
+// Instance i of a whole grid is drawn from seed kQualitySeed + i. Seeds from kQualitySeed to kQualitySeed + 999'999
 // are kept for experiments: trainings must not use them. (They draw 64-bit seeds: one in a million million trainings
 // of a million graphs would meet one of these 360.)
 namespace millrace {
@@ -31,15 +31,18 @@ struct QualityInstance {
   std::string family;
   int number = 0;  // which graph of the cell
   std::uint64_t seed = 0;
+  bool quick = false;  // is it one of the quick grid?
 };
 
+// Of the random families.
 std::vector<QualityInstance> QualityGrid();
 
-// A tenth: every ops x devices x CCR once, families taking turns so that each meets each value of each dimension.
-std::vector<QualityInstance> QuickQualityGrid();
+// Of these, random ones or those of task graphs; at least one.
+std::vector<QualityInstance> QualityGridOf(const std::vector<std::string>& families);
 
-// Is it one of these?
-bool InQuickGrid(const QualityInstance& instance);
+// Of a grid, every ops x devices x CCR once, families taking turns so that each meets each value of each dimension: a
+// tenth where there are five.
+std::vector<QualityInstance> QuickPartOf(const std::vector<QualityInstance>& grid);
 
 // Of a random family or one of task graphs.
 ComputationGraph MakeQualityGraph(const QualityInstance& instance);
