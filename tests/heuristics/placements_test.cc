@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -51,6 +54,45 @@ TEST(PlaceByLayers, CutsConsecutiveLayersWhereTheLongestBlockIsShortest) {
   for (const double seconds : {1.0, 1.0, 1.0, 4.0, 2.0, 2.0})
     data.ops.push_back(MakeOp(seconds, static_cast<int>(data.ops.size()) * 10));
   EXPECT_THAT(PlaceByLayers(Make(data, *MachinePreset("homogeneous:3")).costed), ElementsAre(0, 0, 0, 1, 2, 2));
+}
+
+TEST(PlaceByLayers, LeavesNoDeviceIdleBecauseAnotherCannotTakeLess) {
+  const auto placed = [](const std::vector<double>& seconds, int devices) {
+    GraphData data;
+    for (const double s : seconds) data.ops.push_back(MakeOp(s, static_cast<int>(data.ops.size())));
+    return PlaceByLayers(Make(data, *MachinePreset("homogeneous:" + std::to_string(devices))).costed);
+  };
+  EXPECT_THAT(placed({0.27, 0.2, 0.17, 0.39}, 4), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(placed({10, 1, 1}, 3), ElementsAre(0, 1, 2));
+  EXPECT_THAT(placed({1, 1, 5}, 3), ElementsAre(0, 1, 2));
+  EXPECT_THAT(placed({2, 2, 2, 2, 6}, 3), ElementsAre(0, 0, 1, 1, 2));
+}
+
+// By trying all blocks of consecutive layers.
+TEST(PlaceByLayers, HasAsShortALongestBlockAsAnyOtherAndUsesEveryDeviceItCan) {
+  Random random(7);
+  for (int round = 0; round < 200; ++round) {
+    const int layers = 1 + static_cast<int>(random.Below(7)), devices = 1 + static_cast<int>(random.Below(4));
+    GraphData data;
+    for (int layer = 0; layer < layers; ++layer) data.ops.push_back(MakeOp(1 + random.Uniform() * 9, layer));
+    const std::vector<int> placement =
+        PlaceByLayers(Make(data, *MachinePreset("homogeneous:" + std::to_string(devices))).costed);
+    const auto longest = [&](const std::vector<int>& blocks) {
+      std::vector<double> taken(static_cast<std::size_t>(layers), 0.0);
+      for (std::size_t layer = 0; layer < blocks.size(); ++layer)
+        taken[static_cast<std::size_t>(blocks[layer])] += *data.ops[layer].seconds.everywhere;
+      return *std::max_element(taken.begin(), taken.end());
+    };
+    double least = 1e9;
+    for (int cuts = 0; cuts < 1 << (layers - 1); ++cuts) {
+      std::vector<int> blocks = {0};
+      for (int layer = 1; layer < layers; ++layer) blocks.push_back(blocks.back() + (cuts >> (layer - 1) & 1));
+      if (blocks.back() < devices) least = std::min(least, longest(blocks));
+    }
+    EXPECT_LE(longest(placement), least * (1 + 1e-8));
+    EXPECT_EQ(std::set<int>(placement.begin(), placement.end()).size(),
+              static_cast<std::size_t>(std::min(layers, devices)));
+  }
 }
 
 TEST(PlaceByLayers, GivesOpsWithoutALayerThatOfWhatTheyReadOrElseOfTheirReaders) {

@@ -36,42 +36,68 @@ std::vector<int> LayersOf(const CostedGraph& costed) {
   return layers;
 }
 
-// Where each layer goes if no device may take longer than `limit`: each takes as many as fit. Empty where the last
-// device would take longer.
-std::vector<int> Blocks(const std::vector<std::vector<double>>& seconds, double limit) {
+// Do they fit where no device may take longer than `limit`? Each takes as many as it can.
+bool Fit(const std::vector<std::vector<double>>& seconds, double limit) {
+  std::size_t layer = 0;
+  for (const std::vector<double>& own : seconds) {
+    double taken = 0;
+    while (layer < own.size() && taken + own[layer] <= limit) taken += own[layer++];
+  }
+  return layer == seconds.front().size();
+}
+
+// By device, the first layer such that it and all behind it fit on this device and those behind it; one more, which is
+// the number of layers.
+std::vector<std::size_t> FirstThatFit(const std::vector<std::vector<double>>& seconds, double limit) {
+  std::vector<std::size_t> first(seconds.size() + 1, seconds.front().size());
+  for (std::size_t device = seconds.size(); device-- > 0;) {
+    std::size_t layer = first[device + 1];
+    double taken = 0;
+    while (layer > 0 && taken + seconds[device][layer - 1] <= limit) taken += seconds[device][--layer];
+    first[device] = layer;
+  }
+  return first;
+}
+
+// Where each layer goes if no device may take longer than `limit`, which is enough for all: each takes about its share
+// of what is left, one layer at least, and leaves as many as there are devices behind it.
+std::vector<int> EvenBlocks(const std::vector<std::vector<double>>& seconds, double limit) {
+  const std::size_t layers = seconds.front().size();
+  const std::vector<std::size_t> first = FirstThatFit(seconds, limit);
   std::vector<int> block_of;
-  std::size_t device = 0;
-  double taken = 0;
-  for (std::size_t layer = 0; layer < seconds.front().size(); ++layer) {
-    while (device < seconds.size() && taken + seconds[device][layer] > limit) {
-      ++device;
-      taken = 0;
+  for (std::size_t device = 0; device < seconds.size(); ++device) {
+    const std::vector<double>& own = seconds[device];
+    const std::size_t behind = seconds.size() - device - 1;
+    double left = 0;
+    for (std::size_t layer = block_of.size(); layer < layers; ++layer) left += own[layer];
+    const double share = left / static_cast<double>(behind + 1);
+    double taken = 0;
+    while (block_of.size() < layers) {
+      const std::size_t layer = block_of.size();
+      const double with_half = taken + own[layer] / 2;
+      const bool must = layer < first[device + 1];
+      const bool fits = taken + own[layer] <= limit;
+      const bool wants = taken == 0 || (with_half <= share && layers - layer > behind);
+      if (!must && !(fits && wants)) break;
+      taken += own[layer];
+      block_of.push_back(static_cast<int>(device));
     }
-    if (device == seconds.size()) return {};
-    taken += seconds[device][layer];
-    block_of.push_back(static_cast<int>(device));
   }
   return block_of;
 }
 
-// `seconds` by device, by layer. Halving the range of limits ends at the best block order but for rounding.
+// `seconds` by device, by layer. Halving the range of limits ends at the least one but for rounding.
 std::vector<int> BalancedBlocks(const std::vector<std::vector<double>>& seconds) {
   double low = 0, high = 0;
   for (const double s : seconds.front()) high += s;
   high = high * (1 + 1e-12);
-  std::vector<int> best = Blocks(seconds, high);
   constexpr int kHalvings = 60;
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = 0.5 * (low + high);
-    std::vector<int> blocks = Blocks(seconds, middle);
-    if (blocks.empty()) {
-      low = middle;
-    } else {
-      high = middle;
-      best = std::move(blocks);
-    }
+    (Fit(seconds, middle) ? high : low) = middle;
   }
-  return best;
+  constexpr double kRounding = 1e-9;  // sums from the last layer on differ from those from the first on
+  return EvenBlocks(seconds, high * (1 + kRounding));
 }
 
 }  // namespace

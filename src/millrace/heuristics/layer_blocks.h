@@ -20,7 +20,7 @@ class LayerBlocks {
   int num_devices() const { return static_cast<int>(devices_.size()); }
 
   // By layer the number of its block, ascending, over the first so many devices: the block that takes longest takes as
-  // little as can be.
+  // little as can be, and the others share what is left about evenly, so that no device is idle while there are layers.
   std::vector<int> Balanced(int devices) const;
 
   // By group. `blocks` as above.
