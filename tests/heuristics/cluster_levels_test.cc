@@ -56,6 +56,18 @@ TEST_P(ClustersOfARandomGraph, LevelsAreNestedAndGetCoarserDownToTheFewest) {
   }
 }
 
+TEST_P(ClustersOfARandomGraph, BeginWithThePartsThatAreGiven) {
+  std::vector<std::int32_t> parts;
+  for (std::int32_t group = 0; group < costed_.num_groups; ++group) parts.push_back(group % 20);
+  const std::vector<ClusterLevel> levels = MakeClusterLevels(costed_, parts, 6);
+  EXPECT_EQ(levels.front().num_clusters(), 20);
+  EXPECT_EQ(levels.back().num_clusters(), 6);
+  for (const ClusterLevel& level : levels) {
+    for (std::size_t group = 0; group < parts.size(); ++group)
+      EXPECT_EQ(level.cluster_of[group], level.cluster_of[static_cast<std::size_t>(parts[group])]);
+  }
+}
+
 TEST_P(ClustersOfARandomGraph, AClusterIsNeverMuchHeavierThanTheMean) {
   double work = 0;
   for (const double seconds : costed_.fastest_seconds) work += seconds;

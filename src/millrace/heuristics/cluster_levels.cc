@@ -36,16 +36,8 @@ void TakeInOrder(std::vector<Item>& items, std::size_t at_once, const Before& be
 
 class Clustering {
  public:
-  explicit Clustering(const CostedGraph& costed) : costed_(costed), cluster_(Index(costed.num_groups)) {
-    std::iota(cluster_.begin(), cluster_.end(), 0);
-    std::vector<std::int32_t> first(Index(costed.num_colocations), -1);
-    for (std::int32_t group = 0; group < costed.num_groups; ++group) {
-      const std::int32_t colocation = costed.colocation[Index(group)];
-      if (colocation < 0) continue;
-      std::int32_t& leader = first[Index(colocation)];
-      if (leader < 0) leader = group;
-      cluster_[Index(group)] = leader;
-    }
+  Clustering(const CostedGraph& costed, std::vector<std::int32_t> finest)
+      : costed_(costed), cluster_(std::move(finest)) {
     Renumber();
     const MeanTransfer transfer = MeanTransferOf(costed.topology);
     pairs_.reserve(costed.predecessors.size());
@@ -163,10 +155,28 @@ class Clustering {
   std::vector<Affinity> pairs_;  // of clusters with an edge between them
 };
 
+// By group the first of those that it must share a device with.
+std::vector<std::int32_t> Colocated(const CostedGraph& costed) {
+  std::vector<std::int32_t> leader(Index(costed.num_groups));
+  std::iota(leader.begin(), leader.end(), 0);
+  std::vector<std::int32_t> first(Index(costed.num_colocations), -1);
+  for (std::int32_t group = 0; group < costed.num_groups; ++group) {
+    const std::int32_t colocation = costed.colocation[Index(group)];
+    if (colocation < 0) continue;
+    if (first[Index(colocation)] < 0) first[Index(colocation)] = group;
+    leader[Index(group)] = first[Index(colocation)];
+  }
+  return leader;
+}
+
 }  // namespace
 
 std::vector<ClusterLevel> MakeClusterLevels(const CostedGraph& costed, int fewest) {
-  Clustering clustering(costed);
+  return MakeClusterLevels(costed, Colocated(costed), fewest);
+}
+
+std::vector<ClusterLevel> MakeClusterLevels(const CostedGraph& costed, std::vector<std::int32_t> finest, int fewest) {
+  Clustering clustering(costed, std::move(finest));
   std::vector<ClusterLevel> levels = {clustering.Level()};
   JoinInRounds(clustering, fewest, [&] {
     if (clustering.count() <= kLeastShrinking * levels.back().num_clusters()) levels.push_back(clustering.Level());

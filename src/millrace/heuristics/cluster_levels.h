@@ -35,4 +35,8 @@ struct ClusterLevel {
 // fewer. Never empty. O((groups + edges) log edges) for each of O(log groups) levels.
 std::vector<ClusterLevel> MakeClusterLevels(const CostedGraph& costed, int fewest);
 
+// The same, but that the finest level is given: by group the number of its cluster, below num_groups. Groups that must
+// share a device may be in several.
+std::vector<ClusterLevel> MakeClusterLevels(const CostedGraph& costed, std::vector<std::int32_t> finest, int fewest);
+
 }  // namespace millrace

@@ -16,6 +16,7 @@
 #include "millrace/heuristics/upward_rank.h"
 #include "millrace/planning/course.h"
 #include "millrace/search/placement_moves.h"
+#include "millrace/search/role_descent.h"
 #include "millrace/simulate/contention.h"
 #include "millrace/simulate/greedy.h"
 #include "millrace/simulate/memory_check.h"
@@ -25,6 +26,7 @@ namespace millrace {
 namespace {
 
 constexpr double kShareOfStarts = 1.0 / 3;  // of the budget, at most, for looking at starts
+constexpr double kRolesUntil = 0.5;         // of the budget, at most, with starts, for moves of whole parts
 constexpr double kOverfull = std::numeric_limits<double>::infinity();
 
 class PlacementSearch {
@@ -62,6 +64,15 @@ class PlacementSearch {
     const std::vector<ClusterLevel> levels = MovedClusters(costed_);
     MovingPlacement moving(costed_, levels, best_.assignment.placement);
     double now = best_.makespan;
+    if (options_.own_starts) {
+      now = DescendByRoles(
+          costed_, now, [this](const std::vector<int>& placement) { return Judge(placement, priorities_); },
+          [this] {
+            StopIfInterrupted();
+            return Progress() > kRolesUntil;
+          },
+          moving);
+    }
     for (std::int64_t tried = 0; Progress() < 1; ++tried) {
       StopIfInterrupted();
       if (options_.proposer != nullptr && tried % std::max(1, options_.tries) == 0) Ask(moving.placement());

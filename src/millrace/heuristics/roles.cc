@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/heuristics/roles.h"
+
+#include <bit>
+#include <cstddef>
+#include <unordered_map>
+
+#include "millrace/graph/index.h"
+
+namespace millrace {
+namespace {
+
+// A mixing step of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+std::uint64_t Mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+std::uint64_t Mixed(std::uint64_t into, double value) { return Mixed(into ^ std::bit_cast<std::uint64_t>(value)); }
+
+// Of what lies at the other ends of some edges, in any order.
+std::uint64_t OfEdges(std::span<const GroupEdge> edges, const std::vector<std::uint64_t>& colours) {
+  std::uint64_t sum = 0;
+  for (const GroupEdge& edge : edges) sum += Mixed(colours[Index(edge.group)], edge.bytes);
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> RolesOf(const CostedGraph& costed, int rounds) {
+  const auto groups = Index(costed.num_groups);
+  std::vector<std::uint64_t> colours(groups);
+  for (int group = 0; group < costed.num_groups; ++group) {
+    std::uint64_t colour = Mixed(static_cast<std::uint64_t>(costed.layer[Index(group)]));
+    for (int device = 0; device < costed.num_devices; ++device) colour = Mixed(colour, costed.Seconds(group, device));
+    colours[Index(group)] = colour;
+  }
+  std::vector<std::uint64_t> next(groups);
+  for (int round = 0; round < rounds; ++round) {
+    for (int group = 0; group < costed.num_groups; ++group) {
+      const std::uint64_t read = Mixed(OfEdges(costed.Predecessors(group), colours));
+      const std::uint64_t readers = Mixed(OfEdges(costed.Successors(group), colours) + 1);
+      next[Index(group)] = Mixed(colours[Index(group)] ^ Mixed(read + 2 * readers));
+    }
+    colours.swap(next);
+  }
+  std::unordered_map<std::uint64_t, std::int32_t> number;
+  std::vector<std::int32_t> roles(groups);
+  for (const std::int32_t group : costed.topological_order) {
+    const auto count = static_cast<std::int32_t>(number.size());
+    roles[Index(group)] = number.try_emplace(colours[Index(group)], count).first->second;
+  }
+  return roles;
+}
+
+}  // namespace millrace

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "millrace/search/role_descent.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "millrace/graph/index.h"
+#include "millrace/heuristics/cluster_levels.h"
+#include "millrace/heuristics/roles.h"
+
+namespace millrace {
+namespace {
+
+constexpr int kRoleRounds = 1;       // of refinement
+constexpr int kLeastRepetition = 3;  // groups of a mean role
+constexpr int kPartsPerDevice = 8;
+constexpr std::size_t kDevicesTried = 3;  // for each part
+constexpr int kMostPasses = 2;
+
+// Nothing where the graph hardly repeats itself.
+std::optional<ClusterLevel> PartsOf(const CostedGraph& costed) {
+  std::vector<std::int32_t> role_of = RolesOf(costed, kRoleRounds);
+  const std::int32_t count = role_of.empty() ? 0 : *std::max_element(role_of.begin(), role_of.end()) + 1;
+  if (count * kLeastRepetition > costed.num_groups) return std::nullopt;
+  return std::move(MakeClusterLevels(costed, std::move(role_of), kPartsPerDevice * costed.num_devices).back());
+}
+
+// By part, each group on its fastest device.
+std::vector<double> WorkOf(const CostedGraph& costed, const ClusterLevel& parts) {
+  std::vector<double> work(Index(parts.num_clusters()), 0.0);
+  for (std::size_t group = 0; group < parts.cluster_of.size(); ++group)
+    work[Index(parts.cluster_of[group])] += costed.fastest_seconds[group];
+  return work;
+}
+
+std::vector<int> HeaviestFirst(const std::vector<double>& work) {
+  std::vector<int> order(work.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return work[Index(a)] > work[Index(b)]; });
+  return order;
+}
+
+// Those that have least to do.
+std::vector<int> IdlestDevices(const CostedGraph& costed, const std::vector<int>& placement) {
+  std::vector<double> load(Index(costed.num_devices), 0.0);
+  for (std::size_t group = 0; group < placement.size(); ++group)
+    load[Index(placement[group])] += costed.fastest_seconds[group];
+  std::vector<int> devices(load.size());
+  std::iota(devices.begin(), devices.end(), 0);
+  std::stable_sort(devices.begin(), devices.end(), [&](int a, int b) { return load[Index(a)] < load[Index(b)]; });
+  devices.resize(std::min(kDevicesTried, devices.size()));
+  return devices;
+}
+
+}  // namespace
+
+double DescendByRoles(const CostedGraph& costed, double now,
+                      const std::function<double(const std::vector<int>&)>& judge, const std::function<bool()>& done,
+                      MovingPlacement& moving) {
+  const std::optional<ClusterLevel> parts = PartsOf(costed);
+  if (!parts) return now;
+  const std::vector<int> order = HeaviestFirst(WorkOf(costed, *parts));
+  bool helped = true;
+  for (int pass = 0; pass < kMostPasses && helped; ++pass) {
+    helped = false;
+    for (const int part : order) {
+      for (const int device : IdlestDevices(costed, moving.placement())) {
+        if (done()) return now;
+        if (!moving.Move({parts->Members(part), device})) continue;
+        const double then = judge(moving.placement());
+        if (then < now) {
+          now = then;
+          helped = true;
+        } else {
+          moving.Undo();
+        }
+      }
+    }
+  }
+  return now;
+}
+
+}  // namespace millrace
