@@ -54,8 +54,8 @@
 //   fusion: the same with fusion.*
 //   strength = exp(clamp(NAME.strength c, -8, 8)), NAME = place, priority, fusion
 // A prior of a place below -1e4 counts as that, a centre below 0 counts for nothing, and logits beyond +-1e9 are cut
-// off there. Inference is in float32; the order of every sum is fixed. Weights that were fine-tuned add to the logits of
-// each choice those that are the graph's own (own_logits.h).
+// off there. Inference is in float32; the order of every sum is fixed. Weights that were fine-tuned add logits that are
+// the graph's own (own_logits.h).
 //
 // P(y[t] | y[t-1]) is the product over colocations of softmax(device logits), over rows of softmax(priority logits) and
 // over rows that are GoProblem::fusible of softmax(fusion logits). The fusion level of any other row is 0 and unused.

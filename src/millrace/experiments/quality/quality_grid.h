@@ -13,9 +13,9 @@
 // nearly optimal to where it is far off.
 //
 // 60, 200 and 1000 ops x 4 and 8 equal devices, 2 + 2 and 4 + 4 unlike ones x CCR 0.2, 1 and 5 x the five random
-// families, or others, x 2 graphs: 360 instances of five families. Links carry 1e9 bytes/s without latency, so the CCR holds on them. Unlike
-// devices: half of kind "slow", an op's seconds there twice those on "fast", either x a factor drawn per op and kind
-// from [0.75, 1.25).
+// families, or others, x 2 graphs: 360 instances of five families. Links carry 1e9 bytes/s without latency, so the CCR
+// holds on them. Unlike devices: half of kind "slow", an op's seconds there twice those on "fast", either x a factor
+// drawn per op and kind from [0.75, 1.25).
 //
 // Instance i of a whole grid is drawn from seed kQualitySeed + i. Seeds from kQualitySeed to kQualitySeed + 999'999
 // are kept for experiments: trainings must not use them. (They draw 64-bit seeds: one in a million million trainings
