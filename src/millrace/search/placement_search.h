@@ -53,9 +53,9 @@ struct FoundPlacement {
 // by the priorities of a start, whichever is best at the start (keep_order: readiness, or those of the best start).
 // Begins at the best of the starts given, everything on one device, PlaceByLayers, PlaceByPartition, PlaceUntilFull and
 // HEFT's placement, each in all orders (placement_orders.h), too, unless the options say otherwise. Starts take a third
-// of the evaluations or of the seconds at most. Where it has starts of its own and the graph repeats itself, whole parts
-// are moved next (role_descent.h). Other moves are those of MovingPlacement, by chance or proposed. Placements that do
-// not fit in memory are no answers: nothing where all starts are such. Throws Interrupted.
+// of the evaluations or of the seconds at most. Where it has starts of its own and the graph repeats itself, whole
+// parts are moved next (role_descent.h). Other moves are those of MovingPlacement, by chance or proposed. Placements
+// that do not fit in memory are no answers: nothing where all starts are such. Throws Interrupted.
 std::optional<FoundPlacement> SearchPlacement(const CostedGraph& costed, const PlacementSearchOptions& options,
                                               Random& random);
 
