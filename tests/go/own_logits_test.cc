@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "millrace/go/network.h"
@@ -76,6 +77,10 @@ TEST(OwnLogits, AreRefusedForAnotherGraphAnotherNumberOfDevicesAndWhereAPartIsMi
   EXPECT_THAT(RefusalOf([&] { policy.Prepare(other.problem); }), HasSubstr("fine-tuned to another graph"));
   const GoCase wider(graph, EqualMachine(4));
   EXPECT_THAT(RefusalOf([&] { policy.Prepare(wider.problem); }), HasSubstr("more or fewer devices"));
+
+  const std::string file = ::testing::TempDir() + "own_logits.safetensors";
+  WriteWeights(file, weights);
+  EXPECT_THAT(RefusalOf([&] { ReadGoPolicy(file).Prepare(other.problem); }), HasSubstr(file));
 
   weights.tensors.erase("own.priority");
   EXPECT_THAT(RefusalOf([&] { GoPolicy{weights}; }), HasSubstr("own.priority"));

@@ -147,7 +147,12 @@ GoPolicy::GoPolicy(const Weights& weights) {
 }
 
 PreparedGoPolicy GoPolicy::Prepare(const GoProblem& problem, const ParallelLoop& loop) const {
-  if (network_->own) CheckOwnLogits(*network_->own, problem);
+  try {
+    if (network_->own) CheckOwnLogits(*network_->own, problem);
+  } catch (const InvalidInput& error) {
+    if (file_.empty()) throw;
+    throw error.InFile(file_);
+  }
   const GoFeatures graph = MakeGoFeatures(problem);
   auto tables = std::make_shared<GoGraphTables>();
   tables->network = network_;
@@ -162,7 +167,9 @@ PreparedGoPolicy GoPolicy::Prepare(const GoProblem& problem, const ParallelLoop&
 GoPolicy ReadGoPolicy(const std::string& path) {
   const Weights weights = ReadWeights(path);
   try {
-    return GoPolicy(weights);
+    GoPolicy policy(weights);
+    policy.file_ = path;
+    return policy;
   } catch (const InvalidInput& error) {
     throw error.InFile(path);
   }

@@ -69,7 +69,10 @@ class GoPolicy {
   PreparedGoPolicy Prepare(const GoProblem& problem, const ParallelLoop& loop = RunInTurn) const;
 
  private:
+  friend GoPolicy ReadGoPolicy(const std::string& path);
+
   std::shared_ptr<const GoNetwork> network_;
+  std::string file_;  // that it was read from; empty: none
 };
 
 // Reads the policy from a file. Throws InvalidInput, naming the file, as ReadWeights and the constructor do.
