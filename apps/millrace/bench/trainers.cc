@@ -109,6 +109,15 @@ GoPlan ReadPlan(const std::string& file, const GoRow& row) {
   return made;
 }
 
+// The file of the one-shot policy fine-tuned to the row; `start` where no plan it tried fits in memory.
+std::string FinetunedWeights(const GoTraining& training, const std::string& name, const std::string& start,
+                             const GoTasks& tasks, const GoRow& row, std::uint64_t seed) {
+  const Run run(training, name, row, seed);
+  std::vector<std::string> words = StartWords(start);
+  words.insert(words.end(), {"--tasks", TaskWords(tasks), "-o", run.weights()});
+  return run.Train("go", words) ? run.weights() : start;
+}
+
 }  // namespace
 
 GoStart FromWeights(std::string file) {
@@ -155,12 +164,7 @@ GoStart FinetunedTo(const GoTraining& training, GoStart start, const GoTasks& ta
   return [training, start = std::move(start), tasks, made](const GoRow& row, std::uint64_t seed) {
     constexpr char kName[] = "go-finetuned";
     std::string& weights = (*made)[TitleOf(kName, row, seed)];
-    if (!weights.empty()) return weights;
-    const Run run(training, kName, row, seed);
-    weights = start(row, seed);
-    std::vector<std::string> words = StartWords(weights);
-    words.insert(words.end(), {"--tasks", TaskWords(tasks), "-o", run.weights()});
-    if (run.Train("go", words)) weights = run.weights();
+    if (weights.empty()) weights = FinetunedWeights(training, kName, start(row, seed), tasks, row, seed);
     return weights;
   };
 }
@@ -169,12 +173,8 @@ GoPolicyFor FinetunedGoPolicies(const GoTraining& training, GoStart start) {
   return [training, start = std::move(start)](const GoRow& row, const GoTasks& tasks, std::uint64_t seed) {
     std::string name = TaskWords(tasks);
     for (char& letter : name) letter = letter == ',' ? '+' : letter;
-    const Run run(training, name, row, seed);
-    const std::string weights = start(row, seed);
-    std::vector<std::string> words = StartWords(weights);
-    words.insert(words.end(), {"--tasks", TaskWords(tasks), "-o", run.weights()});
-    const bool trained = run.Train("go", words);
-    return std::make_shared<const GoPolicy>(ReadGoPolicy(trained ? run.weights() : weights));
+    return std::make_shared<const GoPolicy>(
+        ReadGoPolicy(FinetunedWeights(training, name, start(row, seed), tasks, row, seed)));
   };
 }
 

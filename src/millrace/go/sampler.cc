@@ -128,26 +128,37 @@ std::vector<GoDraw> DrawGo(const GoProblem& problem, const PreparedGoPolicy& pol
   return draws;
 }
 
-double LogProbability(const GoProblem& problem, const PreparedGoPolicy& policy, const Decisions& before,
-                      const Decisions& decisions) {
+void ForEachChoice(const GoProblem& problem, GoPass& pass, const Decisions& before, const Decisions& decisions,
+                   const std::function<void(Task, std::size_t, std::span<const float>, std::size_t)>& visit) {
   DecisionObservation observation;
   ObserveDecisions(problem, before, observation);
-  GoPass pass = policy.MakePass();
   pass.Begin(observation);
   Decisions chosen;
-  double sum = 0;
   for (const Task task : kTasks) {
     if (!decisions.Has(task)) continue;
     const auto choice_of = [&](std::size_t i) -> std::size_t {
       if (task == Task::kPlacement) return static_cast<std::size_t>(decisions.device[i]);
       return task == Task::kPriority ? decisions.priority[i] : decisions.fusion[i];
     };
-    ForChoosers(problem, task, pass.Score(task, chosen), [&](std::size_t i, std::span<const float> logits) {
-      sum += Chooser::LogProbabilityOf(logits, choice_of(i), *std::max_element(logits.begin(), logits.end()));
-    });
+    ForChoosers(problem, task, pass.Score(task, chosen),
+                [&](std::size_t i, std::span<const float> logits) { visit(task, i, logits, choice_of(i)); });
     if (task == Task::kPlacement) chosen.device = decisions.device;
     if (task == Task::kPriority) chosen.priority = decisions.priority;
   }
+}
+
+double LogProbabilityOf(std::span<const float> logits, std::size_t chosen) {
+  return Chooser::LogProbabilityOf(logits, chosen, *std::max_element(logits.begin(), logits.end()));
+}
+
+double LogProbability(const GoProblem& problem, const PreparedGoPolicy& policy, const Decisions& before,
+                      const Decisions& decisions) {
+  GoPass pass = policy.MakePass();
+  double sum = 0;
+  ForEachChoice(problem, pass, before, decisions,
+                [&](Task, std::size_t, std::span<const float> logits, std::size_t chosen) {
+                  sum += LogProbabilityOf(logits, chosen);
+                });
   return sum;
 }
 

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "millrace/go/decisions.h"
@@ -33,6 +36,15 @@ struct GoDraw {
 // any number of threads. Where draws are few, each uses several threads. Throws Interrupted.
 std::vector<GoDraw> DrawGo(const GoProblem& problem, const PreparedGoPolicy& policy, int count,
                            const GoDrawOptions& options, const Random& random);
+
+// Calls visit for every choice of the tasks that `decisions` has, after what was decided before: its task, its number
+// among them (row or colocation), the logits of what could be chosen, and what is. Logits are valid until the next
+// task.
+void ForEachChoice(const GoProblem& problem, GoPass& pass, const Decisions& before, const Decisions& decisions,
+                   const std::function<void(Task, std::size_t, std::span<const float>, std::size_t)>& visit);
+
+// log P of a choice.
+double LogProbabilityOf(std::span<const float> logits, std::size_t chosen);
 
 // log P(decisions | what was decided before) of the tasks that `decisions` has.
 double LogProbability(const GoProblem& problem, const PreparedGoPolicy& policy, const Decisions& before,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -29,29 +30,25 @@ std::optional<ClusterLevel> PartsOf(const CostedGraph& costed) {
   return std::move(MakeClusterLevels(costed, std::move(role_of), kPartsPerDevice * costed.num_devices).back());
 }
 
-// By part, each group on its fastest device.
-std::vector<double> WorkOf(const CostedGraph& costed, const ClusterLevel& parts) {
-  std::vector<double> work(Index(parts.num_clusters()), 0.0);
-  for (std::size_t group = 0; group < parts.cluster_of.size(); ++group)
-    work[Index(parts.cluster_of[group])] += costed.fastest_seconds[group];
+// By number, the work of the groups that have it, each on its fastest device.
+std::vector<double> WorkBy(const std::vector<std::int32_t>& number_of, int count, const CostedGraph& costed) {
+  std::vector<double> work(Index(count), 0.0);
+  for (std::size_t group = 0; group < number_of.size(); ++group)
+    work[Index(number_of[group])] += costed.fastest_seconds[group];
   return work;
 }
 
-std::vector<int> HeaviestFirst(const std::vector<double>& work) {
+template <typename Before>
+std::vector<int> InOrder(const std::vector<double>& work, Before before) {
   std::vector<int> order(work.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return work[Index(a)] > work[Index(b)]; });
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return before(work[Index(a)], work[Index(b)]); });
   return order;
 }
 
 // Those that have least to do.
 std::vector<int> IdlestDevices(const CostedGraph& costed, const std::vector<int>& placement) {
-  std::vector<double> load(Index(costed.num_devices), 0.0);
-  for (std::size_t group = 0; group < placement.size(); ++group)
-    load[Index(placement[group])] += costed.fastest_seconds[group];
-  std::vector<int> devices(load.size());
-  std::iota(devices.begin(), devices.end(), 0);
-  std::stable_sort(devices.begin(), devices.end(), [&](int a, int b) { return load[Index(a)] < load[Index(b)]; });
+  std::vector<int> devices = InOrder(WorkBy(placement, costed.num_devices, costed), std::less<>());
   devices.resize(std::min(kDevicesTried, devices.size()));
   return devices;
 }
@@ -63,7 +60,7 @@ double DescendByRoles(const CostedGraph& costed, double now,
                       MovingPlacement& moving) {
   const std::optional<ClusterLevel> parts = PartsOf(costed);
   if (!parts) return now;
-  const std::vector<int> order = HeaviestFirst(WorkOf(costed, *parts));
+  const std::vector<int> order = InOrder(WorkBy(parts->cluster_of, parts->num_clusters(), costed), std::greater<>());
   bool helped = true;
   for (int pass = 0; pass < kMostPasses && helped; ++pass) {
     helped = false;
