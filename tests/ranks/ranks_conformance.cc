@@ -112,7 +112,40 @@ std::string FaultOfWaiting(mpi::Ranks& ranks) {
   return late == second && soon == first ? "" : "a message arrives changed";
 }
 
+// Two long messages of one tag, and a short one of another that rank 0 sends behind them.
+struct LongAndShort {
+  std::vector<std::size_t> order;
+  std::string fault;
+};
+
+LongAndShort SendLongAndShort(mpi::Ranks& ranks, std::size_t first, std::size_t second) {
+  LongAndShort done;
+  if (ranks.rank() > 1 || ranks.size() < 2) return done;
+  const int other = 1 - ranks.rank();
+  const std::vector<std::size_t> sizes = {first, second, 1};
+  std::vector<Content> contents;
+  std::vector<mpi::MessageId> ids;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const int tag = i < 2 ? 20 : 21;
+    contents.push_back(ranks.rank() == 0 ? ContentOf(0, 1, static_cast<int>(i), sizes[i]) : Content(sizes[i]));
+    ids.push_back(ranks.rank() == 0 ? ranks.Send(other, tag, contents[i]) : ranks.Receive(other, tag, contents[i]));
+  }
+  done.order = WaitForAll(ranks, ids);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (contents[i] != ContentOf(0, 1, static_cast<int>(i), sizes[i])) done.fault = "a long message arrives changed";
+  }
+  return done;
+}
+
+std::string FaultOfLongMessages(mpi::Ranks& ranks) { return SendLongAndShort(ranks, 20'000'001, 3'000'000).fault; }
+
 }  // namespace
+
+std::string FaultOfOvertaking(mpi::Ranks& ranks) {
+  const LongAndShort done = SendLongAndShort(ranks, 40'000'000, 50'000'000);
+  if (!done.fault.empty() || ranks.rank() != 1) return done.fault;
+  return done.order.front() == 2 ? "" : "a short message waits until the long one before it is over";
+}
 
 std::string FaultOfRanks(mpi::Ranks& ranks) {
   if (ranks.rank() < 0 || ranks.rank() >= ranks.size()) return "rank and size do not fit";
@@ -126,6 +159,7 @@ std::string FaultOfRanks(mpi::Ranks& ranks) {
         if (!fault.empty()) return fault;
       }
     }
+    return FaultOfLongMessages(ranks);
   } catch (const std::exception& error) {
     return error.what();
   }

@@ -11,4 +11,8 @@ namespace millrace::testing {
 // this rank sees it; empty if nothing is.
 std::string FaultOfRanks(mpi::Ranks& ranks);
 
+// The same of what processes promise besides: a short message does not wait behind all of a long one of another tag, so
+// that signs of life keep coming.
+std::string FaultOfOvertaking(mpi::Ranks& ranks);
+
 }  // namespace millrace::testing

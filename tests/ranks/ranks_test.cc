@@ -42,6 +42,7 @@ TEST(Ranks, OfMpirunKeepWhatTheInterfacePromises) {
     const std::unique_ptr<Ranks> ranks = JoinMpiRanks();
     EXPECT_EQ(ranks->size(), 3);
     EXPECT_EQ(testing::FaultOfRanks(*ranks), "");
+    EXPECT_EQ(testing::FaultOfOvertaking(*ranks), "");
     return;
   }
   if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no mpirun here";

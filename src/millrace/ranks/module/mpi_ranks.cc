@@ -19,6 +19,10 @@ namespace {
 // Nothing need be asked here, where whoever receives is ready before anything is sent.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
+// Of one message. All that is sent to a rank stands in one line there, and a sign of life shall not wait behind a
+// gigabyte.
+constexpr int kMostUnderWay = 16;
+
 // The limit, headers included; OpenMPI reads it when it starts.
 constexpr char kLimitVariable[] = "OMPI_MCA_btl_tcp_eager_limit";
 constexpr std::size_t kLimitBytes = kPieceBytes + 4096;
@@ -59,15 +63,25 @@ class MpiRanks final : public Ranks {
   int size() const override { return size_; }
 
   MessageId Send(int to, int tag, std::span<const std::byte> bytes) override {
-    return Begin(bytes.size(), false, [&](std::size_t at, int count, MPI_Request* request) {
-      return MPI_Isend(bytes.data() + at, count, MPI_BYTE, to, tag, MPI_COMM_WORLD, request);
-    });
+    const MessageId id = next_++;
+    unfinished_[id] = PiecesOf(bytes);
+    sending_.push_back({id, to, tag, bytes});
+    SendOn();
+    return id;
   }
 
   MessageId Receive(int from, int tag, std::span<std::byte> bytes) override {
-    return Begin(bytes.size(), true, [&](std::size_t at, int count, MPI_Request* request) {
-      return MPI_Irecv(bytes.data() + at, count, MPI_BYTE, from, tag, MPI_COMM_WORLD, request);
-    });
+    const MessageId id = next_++;
+    unfinished_[id] = PiecesOf(bytes);
+    std::size_t at = 0;
+    do {
+      const int count = NextPiece(bytes, at);
+      Begin({id, true, count}, [&](MPI_Request* request) {
+        return MPI_Irecv(bytes.data() + at, count, MPI_BYTE, from, tag, MPI_COMM_WORLD, request);
+      });
+      at += static_cast<std::size_t>(count);
+    } while (at < bytes.size());
+    return id;
   }
 
   void Test(std::span<const MessageId> messages, std::vector<std::size_t>& complete) override {
@@ -84,6 +98,7 @@ class MpiRanks final : public Ranks {
     if (abandoned_) return;
     abandoned_ = true;
     requests_.clear();
+    sending_.clear();
   }
 
  private:
@@ -93,22 +108,51 @@ class MpiRanks final : public Ranks {
     int count = 0;
   };
 
+  // A message of which pieces are still to be sent.
+  struct Sending {
+    MessageId message = 0;
+    int to = 0;
+    int tag = 0;
+    std::span<const std::byte> bytes;
+    std::size_t at = 0;  // what is begun
+    int under_way = 0;   // pieces
+    bool begun = false;  // all of it
+  };
+
+  static int PiecesOf(std::span<const std::byte> bytes) {
+    return static_cast<int>(std::max<std::size_t>(1, (bytes.size() + kPieceBytes - 1) / kPieceBytes));
+  }
+  static int NextPiece(std::span<const std::byte> bytes, std::size_t at) {
+    return static_cast<int>(std::min(kPieceBytes, bytes.size() - at));
+  }
+
   template <typename Start>
-  MessageId Begin(std::size_t bytes, bool received, const Start& start) {
-    const MessageId id = next_++;
-    int pieces = 0;
-    std::size_t at = 0;
-    do {
-      const int count = static_cast<int>(std::min(kPieceBytes, bytes - at));
-      MPI_Request request = MPI_REQUEST_NULL;
-      Check(start(at, count, &request), "a message cannot be begun");
-      requests_.push_back(request);
-      pieces_.push_back({id, received, count});  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): Move waits for it
-      ++pieces;
-      at += static_cast<std::size_t>(count);
-    } while (at < bytes);
-    unfinished_[id] = pieces;
-    return id;
+  void Begin(const Piece& piece, const Start& start) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    Check(start(&request), "a message cannot be begun");
+    requests_.push_back(request);
+    pieces_.push_back(piece);  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): Move waits for it
+  }
+
+  // Begins what pieces may be. Those of one receiver and tag go in the order of their messages.
+  void SendOn() {
+    for (auto sending = sending_.begin(); sending != sending_.end(); ++sending) {
+      const auto stands_behind = [&](const Sending& before) {
+        return before.to == sending->to && before.tag == sending->tag && !before.begun;
+      };
+      if (std::any_of(sending_.begin(), sending, stands_behind)) continue;
+      while (!sending->begun && sending->under_way < kMostUnderWay) {
+        const int count = NextPiece(sending->bytes, sending->at);
+        Begin({sending->message, false, count}, [&](MPI_Request* request) {
+          return MPI_Isend(sending->bytes.data() + sending->at, count, MPI_BYTE, sending->to, sending->tag,
+                           MPI_COMM_WORLD, request);
+        });
+        sending->at += static_cast<std::size_t>(count);
+        ++sending->under_way;
+        sending->begun = sending->at == sending->bytes.size();
+      }
+    }
+    std::erase_if(sending_, [](const Sending& sending) { return sending.begun; });
   }
 
   void Move() {
@@ -127,6 +171,9 @@ class MpiRanks final : public Ranks {
     for (int i = 0; i < done; ++i) {
       const Piece& piece = pieces_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])];
       --unfinished_[piece.message];
+      for (Sending& sending : sending_) {
+        if (sending.message == piece.message) --sending.under_way;
+      }
       int came = piece.count;
       if (piece.received) MPI_Get_count(&statuses_[static_cast<std::size_t>(i)], MPI_BYTE, &came);
       if (came != piece.count)
@@ -140,6 +187,7 @@ class MpiRanks final : public Ranks {
     }
     requests_.resize(kept);
     pieces_.resize(kept);
+    SendOn();
   }
 
   int rank_ = 0;
@@ -147,6 +195,7 @@ class MpiRanks final : public Ranks {
   bool abandoned_ = false;
   MessageId next_ = 0;
   std::map<MessageId, int> unfinished_;  // pieces
+  std::vector<Sending> sending_;
   std::vector<MPI_Request> requests_;
   std::vector<Piece> pieces_;
   std::vector<int> indices_;
