@@ -169,7 +169,7 @@ TEST(RunPlannerInMemory, FindsPlansNearWhatHeftNeedsAndLosesNothingWhereThatFits
   for (const double share : {0.6, 0.8, 0.9, 1.0, 1.2, 1.5}) {
     int found = 0;
     int tried = 0;
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < testing::Rounds(40); ++i) {
       testing::RandomProblemOptions options;
       options.most_ops = 80;
       const ComputationGraph graph = testing::RandomGraph(random, options);
@@ -206,7 +206,7 @@ TEST(RunPlannerInMemory, FindsPlansNearWhatHeftNeedsAndLosesNothingWhereThatFits
 
 TEST(RunPlannerInMemory, FindsWhatFitsOneDeviceInAMemorySavingOrder) {
   Random random(4);
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < testing::Rounds(60); ++i) {
     const ComputationGraph graph = testing::RandomGraph(random, {.most_ops = 60, .kinds = false});
     CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, Cores(1, {})), SingleOpGroups(graph));
     for (const MemorySavingRule rule : {MemorySavingRule::kLeastIncrease, MemorySavingRule::kDepthFirst}) {

@@ -12,6 +12,7 @@
 #include "millrace/formats/model_graph.h"
 #include "millrace/runtime/host_units.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/runtime/kernel_harness.h"
 #include "tests/runtime/random_model.h"
 
@@ -69,7 +70,7 @@ class ExecutorTest : public ::testing::Test {
 
 TEST_F(ExecutorTest, EveryRandomPlanGivesTheResultsOfTheSequentialOne) {
   Random random(21);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < testing::Rounds(40); ++round) {
     const Model model = testing::RandomNetwork(random, 4 + static_cast<int>(random.Below(26)));
     const ComputationGraph graph = GraphOfModel(model);
     const Outputs expected = RunPlan(model, testing::OneByOne(model), 2);
@@ -86,7 +87,7 @@ TEST_F(ExecutorTest, ManyRunsInARowAllGiveTheSame) {
     const Model model = testing::RandomNetwork(random, 30);
     const ComputationGraph graph = GraphOfModel(model);
     const Plan plan = testing::RandomPlan(random, graph, machine_, testing::RandomGroups(random, graph));
-    RunPlan(model, plan, 500);
+    RunPlan(model, plan, testing::Rounds(500));
   }
 }
 

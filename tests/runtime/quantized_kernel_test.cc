@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "tests/runtime/byte_tensors.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -88,7 +89,7 @@ TEST(Quantize, EachOfTwoChannelsByItsOwnNumbers) {
 
 TEST(QuantizedSum, IsWhatItsDefinitionSaysOnAnyNumberOfWorkers) {
   Random random(12);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < testing::Rounds(60); ++round) {
     const DataType type = random.Below(2) == 0 ? DataType::kInt8 : DataType::kUint8;
     const Ends ends = EndsOf(type);
     const Shape shape = {

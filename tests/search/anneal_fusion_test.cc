@@ -40,7 +40,7 @@ std::pair<Plan, double> Planned(const CostModel& model, std::int64_t iterations,
 TEST(AnnealingFusion, MakesValidPlansThatTakeWhatTheSlowSimulatorSaysAndTheSameAgain) {
   Random random(31);
   int fused = 0;
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < testing::Rounds(150); ++round) {
     const ComputationGraph graph = testing::RandomGraph(random);
     const Machine machine = testing::RandomMachine(random);
     const auto model = MakeAnalyticCostModel(graph, machine);
@@ -50,7 +50,7 @@ TEST(AnnealingFusion, MakesValidPlansThatTakeWhatTheSlowSimulatorSaysAndTheSameA
     EXPECT_EQ(Planned(*model, 1000, Random(1)).first, plan) << round;
     fused += plan.groups.size() < static_cast<std::size_t>(graph.num_ops()) ? 1 : 0;
   }
-  EXPECT_GT(fused, 30);
+  EXPECT_GT(fused, testing::Rounds(30));
 }
 
 TEST(AnnealingFusion, KeepsToWhatAUserHasSettled) {
