@@ -91,8 +91,11 @@ TEST(GuidedSearch, MakesAValidPlanHoweverLittleTimeThereIs) {
   Random random(6);
   const std::unique_ptr<GoCase> of = OddCase(random, 40);
   const GoDecoder decoder(of->problem);
-  const DecodedPlan found = SearchGuided(decoder, *policy, {.seconds = 1e-4}, std::nullopt, random);
-  EXPECT_EQ(WhyNotValid(of->graph, of->machine, found.plan()), std::nullopt);
+  for (const double most : {0.0, 2e-4, 0.1}) {
+    const GuidedSearchOptions options = {.seconds = 1e-4, .most_seconds = most};
+    const DecodedPlan found = SearchGuided(decoder, *policy, options, std::nullopt, random);
+    EXPECT_EQ(WhyNotValid(of->graph, of->machine, found.plan()), std::nullopt) << most;
+  }
 }
 
 }  // namespace

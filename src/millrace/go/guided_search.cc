@@ -18,6 +18,7 @@
 #include "millrace/planning/deadline.h"
 #include "millrace/search/fuse_for_plan.h"
 #include "millrace/search/placement_search.h"
+#include "millrace/search/role_descent.h"
 #include "millrace/simulate/memory_check.h"
 
 namespace millrace {
@@ -29,7 +30,9 @@ constexpr double kProbedUntil = 0.4;
 constexpr double kFirstLegUntil = 0.6;
 constexpr double kFusedUntil = 0.7;
 
-constexpr int kLooksToProbe = 4;        // of graphs where it looks less often the fastest start is taken
+constexpr double kTimesForParts = 4;  // of a large graph it has so many times what all parts of it take, if it may
+
+constexpr int kLooksToProbe = 4;        // where it looks less often, or is short of time, the fastest start is taken
 constexpr int kLooksPerProbe = 8;       // a probe has one for so many of all
 constexpr int kLooksPerFusing = 4;      // groups for a plan are tried once for so many of all
 constexpr double kSecondLegHeat = 0.5;  // of the first leg's temperatures
@@ -41,7 +44,7 @@ class GuidedSearch {
         policy_(policy.Prepare(decoder.problem(), LoopOf(options.threads))),
         options_(options),
         random_(random),
-        clock_(options.seconds) {
+        seconds_(options.seconds) {
     constexpr std::int64_t kOps = 200'000, kFewest = 2;
     const std::int64_t most = std::max(kFewest, kOps / decoder.problem().num_rows());
     looks_ = static_cast<int>(std::min<std::int64_t>(options.looks, most));
@@ -49,9 +52,11 @@ class GuidedSearch {
 
   FusedPlan Run(const std::optional<DecodedPlan>& drawn) {
     std::vector<FusedPlan> starts = Starts(drawn);
+    if (seconds_) SeeHowLongPartsTake(*starts.front().costed);
     if (!decoder_.chooses_groups()) return Leg(starts.front(), {.until = 1, .looks = looks_});
-    const FusedPlan start = Probed(std::move(starts));
-    FusedPlan best = Leg(start, {.until = kFirstLegUntil, .looks = FirstLooks(), .known = looks_ >= kLooksToProbe});
+    const bool probes = looks_ >= kLooksToProbe && !short_of_time_;
+    const FusedPlan start = probes ? Probed(std::move(starts)) : std::move(starts.front());
+    FusedPlan best = Leg(start, {.until = kFirstLegUntil, .looks = FirstLooks(probes), .known = probes});
     if (!std::isfinite(best.makespan)) return best;
     FusedPlan fused = FusedFor(best, kFusedUntil);
     if (fused.makespan < best.makespan) best = std::move(fused);
@@ -59,8 +64,17 @@ class GuidedSearch {
   }
 
  private:
+  // To try each on other devices (search/role_descent.h). Where that is long the search takes more of the time that it
+  // may have.
+  void SeeHowLongPartsTake(const CostedGraph& costed) {
+    const double for_parts = static_cast<double>(MostTriesOfParts(costed)) * seconds_a_plan_;
+    const double wanted = clock_.Elapsed() + kTimesForParts * for_parts;
+    short_of_time_ = wanted > std::max(*seconds_, options_.most_seconds);
+    seconds_ = std::max(*seconds_, std::min(options_.most_seconds, wanted));
+  }
+
   // Of the leg after the probes, or in their place.
-  int FirstLooks() const { return looks_ < kLooksToProbe ? looks_ - looks_ / 2 : looks_ / 4; }
+  int FirstLooks(bool probed) const { return probed ? looks_ / 4 : looks_ - looks_ / 2; }
 
   // One for each way of choosing the groups, or of placing given ones; the fastest first.
   std::vector<FusedPlan> Starts(const std::optional<DecodedPlan>& drawn) {
@@ -77,10 +91,12 @@ class GuidedSearch {
     return starts;
   }
 
+  // Of its time; 0 where that has no limit.
+  double Gone() const { return seconds_ ? clock_.Elapsed() / std::max(*seconds_, 1e-9) : 0; }
+
   // The one that a short search leads furthest: what begins fastest seldom ends so.
   FusedPlan Probed(std::vector<FusedPlan> starts) {
-    if (looks_ < kLooksToProbe) return std::move(starts.front());
-    const double begin = clock_.Gone();
+    const double begin = Gone();
     const auto count = static_cast<double>(starts.size());
     FusedPlan best = starts.front();
     for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -92,11 +108,14 @@ class GuidedSearch {
   }
 
   // Infinity for a makespan where it does not fit in memory.
-  static FusedPlan ByHand(std::shared_ptr<const CostedGraph> costed) {
+  FusedPlan ByHand(std::shared_ptr<const CostedGraph> costed) {
     constexpr std::int64_t kMostVisits = 500'000;
     FusedPlan plan;
-    plan.assignment = SchedulePlaced(*costed, PlaceByLayers(*costed), {}).assignment;
+    const std::vector<int> placement = PlaceByLayers(*costed);
+    const Deadline one_plan;
+    plan.assignment = SchedulePlaced(*costed, placement, {}).assignment;
     plan.makespan = SecondsIfItFits(*costed, plan.assignment);
+    seconds_a_plan_ = one_plan.Elapsed();
     if (costed->Visits() <= kMostVisits) {
       PlannedAssignment ordered = BestOfOrders(*costed, plan.assignment.placement);
       if (ordered.makespan < plan.makespan && FitsInMemory(*costed, ordered.assignment)) {
@@ -111,7 +130,7 @@ class GuidedSearch {
   FusedPlan FusedFor(const FusedPlan& plan, double until) const {
     int tries = 0;
     return FuseForPlan(decoder_.fusion(), SpreadOverOps(*plan.costed, plan.assignment),
-                       [&] { return ++tries > looks_ / kLooksPerFusing || clock_.Gone() >= until; });
+                       [&] { return ++tries > looks_ / kLooksPerFusing || Gone() >= until; });
   }
 
   struct LegOptions {
@@ -123,7 +142,7 @@ class GuidedSearch {
 
   // `from` where it finds nothing that fits in memory.
   FusedPlan Leg(const FusedPlan& from, const LegOptions& leg) {
-    if (leg.known && (leg.looks == 0 || clock_.Gone() >= leg.until)) return from;
+    if (leg.known && (leg.looks == 0 || Gone() >= leg.until)) return from;
     GoMoveProposer proposer(decoder_.problem(), *from.costed, policy_,
                             {.softmax_temperature = options_.moves_temperature, .threads = options_.threads});
     PlacementSearchOptions search = SearchWithGo(proposer, leg.looks);
@@ -133,9 +152,9 @@ class GuidedSearch {
     search.own_starts = !leg.known;
     search.starts = {
         {from.assignment.placement, PrioritiesInOrder(from.assignment.sequence), from.assignment.sequence}};
-    if (options_.seconds) {
+    if (seconds_) {
       search.evaluations.reset();
-      search.seconds = std::max(0.0, leg.until - clock_.Gone()) * *options_.seconds;
+      search.seconds = std::max(0.0, leg.until - Gone()) * *seconds_;
     }
     std::optional<FoundPlacement> found = SearchPlacement(*from.costed, search, random_);
     if (!found) return from;
@@ -146,8 +165,11 @@ class GuidedSearch {
   const PreparedGoPolicy policy_;
   const GuidedSearchOptions& options_;
   Random& random_;
-  Deadline clock_;
+  const Deadline clock_;
+  std::optional<double> seconds_;  // its time, if that is limited
   int looks_ = 0;
+  double seconds_a_plan_ = 0;   // to order and to judge the last of those by hand
+  bool short_of_time_ = false;  // for parts of the graph, all that it may have included
 };
 
 }  // namespace

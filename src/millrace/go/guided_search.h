@@ -16,6 +16,7 @@ struct GuidedSearchOptions {
   double moves_temperature = 0.15;  // of moves that are tried
   int threads = 1;                  // of the policy
   std::optional<double> seconds = std::nullopt;
+  double most_seconds = 0;  // where the graph is so large that whole parts of it could not be moved in `seconds`
 };
 
 // Searches on from `drawn`, the best draw of a policy, if there is one, or from the placement by hand where that is

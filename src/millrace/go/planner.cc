@@ -30,6 +30,7 @@ using SharedPolicy = std::shared_future<std::shared_ptr<const GoPolicy>>;
 // Shares of a time limit, where a search comes after: of draws, and until when the policy guides the search.
 constexpr double kDrawsShare = 0.1;
 constexpr double kGuidedUntil = 0.4;
+constexpr double kGuidedAtMostUntil = 0.8;
 
 // Without one: changes that annealing tries, and groups and edges that all of them may look at together.
 constexpr std::int64_t kChanges = 30'000;
@@ -142,7 +143,10 @@ void GoPlanner::Propose(const PlanningProblem& asked, const Budget& budget, Rand
   if (!moves || deadline.Passed()) return;
   GuidedSearchOptions search{
       .looks = options_.looks, .moves_temperature = options_.moves_temperature, .threads = options_.threads};
-  if (budget.seconds) search.seconds = std::max(0.0, kGuidedUntil * *budget.seconds - deadline.Elapsed());
+  if (budget.seconds) {
+    search.seconds = std::max(0.0, kGuidedUntil * *budget.seconds - deadline.Elapsed());
+    search.most_seconds = std::max(0.0, kGuidedAtMostUntil * *budget.seconds - deadline.Elapsed());
+  }
   DecodedPlan found = SearchGuided(*decoder, *moves_, search, best, random);
   Budget annealing;
   if (budget.seconds) {

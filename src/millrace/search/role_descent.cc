@@ -19,7 +19,7 @@ namespace {
 constexpr int kRoleRounds = 1;       // of refinement
 constexpr int kLeastRepetition = 3;  // groups of a mean role
 constexpr int kPartsPerDevice = 8;
-constexpr std::size_t kDevicesTried = 3;  // for each part
+constexpr int kDevicesTried = 3;  // for each part
 constexpr int kMostPasses = 2;
 
 // Nothing where the graph hardly repeats itself.
@@ -49,7 +49,7 @@ std::vector<int> InOrder(const std::vector<double>& work, Before before) {
 // Those that have least to do.
 std::vector<int> IdlestDevices(const CostedGraph& costed, const std::vector<int>& placement) {
   std::vector<int> devices = InOrder(WorkBy(placement, costed.num_devices, costed), std::less<>());
-  devices.resize(std::min(kDevicesTried, devices.size()));
+  devices.resize(Index(std::min(kDevicesTried, costed.num_devices)));
   return devices;
 }
 
@@ -79,6 +79,12 @@ double DescendByRoles(const CostedGraph& costed, double now,
     }
   }
   return now;
+}
+
+std::int64_t MostTriesOfParts(const CostedGraph& costed) {
+  const std::optional<ClusterLevel> parts = PartsOf(costed);
+  const std::int64_t devices = std::min<std::int64_t>(kDevicesTried, costed.num_devices);
+  return parts ? parts->num_clusters() * devices : 0;
 }
 
 }  // namespace millrace

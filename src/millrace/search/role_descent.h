@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -20,5 +21,8 @@ namespace millrace {
 double DescendByRoles(const CostedGraph& costed, double now,
                       const std::function<double(const std::vector<int>&)>& judge, const std::function<bool()>& done,
                       MovingPlacement& moving);
+
+// Placements that one pass over the parts asks for, at most; 0 where it does nothing.
+std::int64_t MostTriesOfParts(const CostedGraph& costed);
 
 }  // namespace millrace
