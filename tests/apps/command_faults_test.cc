@@ -125,7 +125,10 @@ TEST_F(CommandFaults, RefuseNumbersThatDoNotFitTheirFlagInOneShortLine) {
       ++flags;
       std::vector<std::string> all = bad.at(type);
       all.insert(all.end(), never.begin(), never.end());
-      for (const std::string& number : all) {
+      // Some 2000 runs; sanitizers have one for each flag.
+      const std::size_t step = testing::kSanitized ? all.size() : 1;
+      for (std::size_t i = static_cast<std::size_t>(flags) % step; i < all.size(); i += step) {
+        const std::string& number = all[i];
         const std::string words = verb + " '" + flag + "=" + number + "'";
         const Outcome outcome = Run(words);
         EXPECT_EQ(outcome.exit_code, 2) << words << "\n" << outcome.err;
