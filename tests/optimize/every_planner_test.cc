@@ -24,6 +24,7 @@
 #include "tests/optimize/some_planners.h"
 #include "tests/reference/name_of_parameter.h"
 #include "tests/reference/random_steering.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_simulator.h"
 
 // What every planner promises, asked of each planner there is.
@@ -86,7 +87,7 @@ class EveryPlanner : public ::testing::TestWithParam<std::string> {
 
 TEST_P(EveryPlanner, OffersValidPlansWhichTheSlowSimulatorPricesAlike) {
   Random random(11);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < testing::Rounds(40); ++round) {
     const CostedProblem given(random, {.memory = round % 4 == 3});
     for (const PlanningProblem& problem : ProblemsFor(traits(), given))
       CheckOffers(given, problem, *Make(), SmallBudget(3));
@@ -96,7 +97,7 @@ TEST_P(EveryPlanner, OffersValidPlansWhichTheSlowSimulatorPricesAlike) {
 TEST_P(EveryPlanner, OffersOnlyPlansThatKeepToWhatAUserHasSettled) {
   Random random(20);
   int plans = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < testing::Rounds(60); ++round) {
     const SteeredProblem given(random, {.memory = round % 4 == 3}, round % 3 == 2 ? Proxy::kContended : Proxy::kLinear);
     for (const FusionOption& fusion : FusionOptions(*given.model)) {
       const CostedGraph costed = MakeCostedGraph(*given.model, fusion.groups);
@@ -119,7 +120,7 @@ TEST_P(EveryPlanner, OffersOnlyPlansThatKeepToWhatAUserHasSettled) {
 TEST_P(EveryPlanner, OffersTheSamePlansForTheSameSeedAtAnyNumberOfThreads) {
   const PlannerRegistry on_threads = MakePlannerRegistry(SomeWeights(), 3);
   Random random(12);
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < testing::Rounds(20); ++round) {
     const CostedProblem given(random);
     for (const PlanningProblem& problem : ProblemsFor(traits(), given)) {
       const std::vector<Plan> plans = PlansOf(*Make(), problem, SmallBudget(7), 5);
