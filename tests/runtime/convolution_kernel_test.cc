@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "tests/runtime/reference_kernels.h"
 #include "tests/reference/sanitized.h"
+#include "tests/runtime/reference_kernels.h"
 
 namespace millrace {
 namespace {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <tuple>
 
-#include "tests/runtime/byte_tensors.h"
 #include "tests/reference/sanitized.h"
+#include "tests/runtime/byte_tensors.h"
 
 namespace millrace {
 namespace {
