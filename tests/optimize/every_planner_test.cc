@@ -97,7 +97,7 @@ TEST_P(EveryPlanner, OffersValidPlansWhichTheSlowSimulatorPricesAlike) {
 TEST_P(EveryPlanner, OffersOnlyPlansThatKeepToWhatAUserHasSettled) {
   Random random(20);
   int plans = 0;
-  for (int round = 0; round < testing::Rounds(60); ++round) {
+  for (int round = 0; round < 60; ++round) {
     const SteeredProblem given(random, {.memory = round % 4 == 3}, round % 3 == 2 ? Proxy::kContended : Proxy::kLinear);
     for (const FusionOption& fusion : FusionOptions(*given.model)) {
       const CostedGraph costed = MakeCostedGraph(*given.model, fusion.groups);
