@@ -10,6 +10,7 @@
 #include "millrace/errors/errors.h"
 #include "millrace/machine/preset.h"
 #include "millrace/optimize/optimize.h"
+#include "millrace/target/records.h"
 #include "millrace/workloads/random_graph.h"
 #include "tests/optimize/no_progress.h"
 #include "tests/optimize/scripted_target.h"
@@ -81,6 +82,22 @@ TEST_F(ResumeFrom, AnotherSeedMeasuresAnewOnASimulatedTargetAloneWhoseTimesDepen
   Resume(path_, "g", kTwo, simulated_, 0).Note({Measured(Placed(0, 0), 2)});
   EXPECT_EQ(Recalled("g", kTwo, simulated_, 0), 1);
   EXPECT_EQ(Recalled("g", kTwo, simulated_, 1), 0);
+}
+
+TEST_F(ResumeFrom, WhatWasMeasuredAnewIsKnownByItsLastTimesAndWhatWasMeasuredOnByItsFirst) {
+  Candidate on = Measured(Placed(0, 1), 2), failed = Placed(1, 1);
+  failed.failure = "it fell over";
+  Resume resume(path_, "g", kTwo, real_, 0);
+  resume.Note({Measured(Placed(0, 0), 2), on, failed});
+  on.times.push_back(9);
+  resume.Note({Measured(Placed(0, 0), 5), on, Measured(Placed(1, 1), 7)});
+  std::vector<Candidate> candidates = {Placed(0, 0), Placed(0, 1), Placed(1, 1)};
+  EXPECT_EQ(Resume(path_, "g", kTwo, real_, 0).Recall(candidates), 3);
+  EXPECT_EQ(candidates[0].times, (std::vector<double>{5, 6, 7}));
+  EXPECT_EQ(candidates[1].times, (std::vector<double>{2, 3, 4}));
+  EXPECT_EQ(candidates[2].times, (std::vector<double>{7, 8, 9}));
+  EXPECT_EQ(candidates[2].failure, "");
+  EXPECT_EQ(Records(path_).all().size(), 5u);
 }
 
 TEST_F(ResumeFrom, NoFileKnowsNothingAndNotesNothing) {

@@ -85,7 +85,7 @@ void Pipeline::Profile() {
   profiling.time_group = timing->time;
   profiling.processors = timing->processors;
   const FusionGroups fused = GreedyFusion(*proxy_);
-  if (target_->runs_on_our_units()) processors_ = ProcessorWatch(machine_);
+  if (target_->runs_on_our_units()) processors_ = ProcessorWatch(machine_, options_.hand_overs);
   const Deadline end = deadline_.Within(share);
   ProfileSummary summary;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {

@@ -18,6 +18,7 @@
 #include "millrace/optimize/transfer_guess.h"
 #include "millrace/planning/objective.h"
 #include "millrace/planning/registry.h"
+#include "millrace/target/hand_over.h"
 #include "millrace/target/measurement.h"
 #include "millrace/target/target.h"
 
@@ -52,12 +53,13 @@ struct OptimizeOptions {
   bool quick = false;   // fewer samples, rounds and shorter profiling, and without a time limit one of QuickSeconds
   bool robust = false;  // plans are judged by the worse of what they take with their order kept and without
   std::uint64_t seed = 0;
-  int threads = 1;                    // of searches that go on until the time limit; planners have their own
-  std::string profile_cache;          // file of earlier profiles; empty: none
-  bool reprofile = false;             // times that file holds are measured anew
-  std::string records;                // file of earlier measurements, appended to; empty: none
-  mpi::Leader* ranks = nullptr;       // of target mpi
-  std::optional<GroupTiming> timing;  // of targets whose devices are not this host's
+  int threads = 1;                             // of searches that go on until the time limit; planners have their own
+  std::string profile_cache;                   // file of earlier profiles; empty: none
+  bool reprofile = false;                      // times that file holds are measured anew
+  std::string records;                         // file of earlier measurements, appended to; empty: none
+  mpi::Leader* ranks = nullptr;                // of target mpi
+  std::optional<GroupTiming> timing;           // of targets whose devices are not this host's
+  HandOverMeter hand_overs = MeasureHandOver;  // between this host's processors, where plans run on them
 };
 
 // A plan measured beside the winner after the choice.

@@ -19,7 +19,7 @@ class ProcessorWatch {
   ProcessorWatch() = default;
 
   // The units of a machine; watches nothing where what its transfers cost is no guess (GuessesHandOvers).
-  explicit ProcessorWatch(const Machine& machine, HandOverMeter meter = MeasureHandOver);
+  ProcessorWatch(const Machine& machine, HandOverMeter meter);
 
   bool watches() const { return machine_.has_value(); }
 

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/optimize/resume.h"
 
+#include <algorithm>
+
 #include "millrace/plan/hash.h"
 
 namespace millrace {
+namespace {
+
+// Whether the candidate has what was recorded, and perhaps more of it: not where it was measured anew.
+bool GoesOnFrom(const Measurement& recorded, const Candidate& candidate) {
+  const std::vector<double>& times = candidate.times;
+  return recorded.failed == !candidate.failure.empty() && recorded.times.size() <= times.size() &&
+         std::equal(recorded.times.begin(), recorded.times.end(), times.begin());
+}
+
+}  // namespace
 
 Resume::Resume(const std::string& path, std::string graph_hash, const Machine& machine, const Target& target,
                std::uint64_t seed)
@@ -37,7 +49,8 @@ int Resume::Recall(std::vector<Candidate>& candidates) const {
 void Resume::Note(const std::vector<Candidate>& candidates) {
   if (records_ == nullptr) return;
   for (const Candidate& candidate : candidates) {
-    if (Find(candidate) != nullptr) continue;
+    const Record* const known = Find(candidate);
+    if (known != nullptr && GoesOnFrom(known->measurement, candidate)) continue;
     Record record;
     record.graph_hash = graph_hash_;
     record.machine_hash = machine_hash_;

@@ -24,7 +24,7 @@ class Resume {
   // many.
   int Recall(std::vector<Candidate>& candidates) const;
 
-  // Adds what was measured since, one record a candidate. Throws WorkFailed.
+  // Adds what was measured since, one record a candidate, and another where it was measured anew. Throws WorkFailed.
   void Note(const std::vector<Candidate>& candidates);
 
   std::vector<std::string> warnings() const;
