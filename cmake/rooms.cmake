@@ -22,9 +22,10 @@ function(millrace_compile_quickly target)
 endfunction()
 
 # A room is one folder under src/millrace with one static library, millrace_<room>, or millrace_<room>_<part> of a
-# folder in a room's. SEES lists the rooms whose headers it may include; script/check-layers holds the code to it.
+# folder in a room's. SEES lists the rooms whose headers it may include; script/check-layers holds the code to it. COLD:
+# it has no hot loops of its own.
 function(millrace_room name)
-  cmake_parse_arguments(ROOM "" "" "SEES;LINKS;WITHOUT" ${ARGN})
+  cmake_parse_arguments(ROOM "COLD" "" "SEES;LINKS;WITHOUT" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   foreach(file ${ROOM_WITHOUT})
     list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file})
@@ -38,6 +39,9 @@ function(millrace_room name)
   set_property(GLOBAL APPEND PROPERTY MILLRACE_ROOMS ${library})
   millrace_warnings(${library} -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
   target_link_libraries(${library} PUBLIC ${ROOM_SEES} PRIVATE ${ROOM_LINKS})
+  if(ROOM_COLD)
+    millrace_compile_quickly(${library})
+  endif()
 endfunction()
 
 # One test program per room, out of all of tests/<room>. PARTS: the folders of the room with a library of their own.

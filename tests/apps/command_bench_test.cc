@@ -16,15 +16,15 @@ using testing::Outcome;
 class CommandBench : public Command {};
 
 TEST_F(CommandBench, PrintsExperimentsAsTablesThatNameCommandMachineAndSeed) {
-  const Outcome markdown = Do("bench quality --quick --methods heft,heuristics --seed 3 --quiet");
-  EXPECT_THAT(markdown.out, HasSubstr("bench quality --quick --methods heft,heuristics --seed 3 --quiet"));
+  const Outcome markdown = Do("bench quality --quick --methods heft,forward-backward --seed 3 --quiet");
+  EXPECT_THAT(markdown.out, HasSubstr("bench quality --quick --methods heft,forward-backward --seed 3 --quiet"));
   EXPECT_THAT(markdown.out, HasSubstr("seed 3"));
-  EXPECT_THAT(markdown.out, HasSubstr("| heuristics | - | 36 |"));
-  const Json object = Do("bench quality --quick --methods heft,heuristics --json").json();
+  EXPECT_THAT(markdown.out, HasSubstr("| forward-backward | - | 36 |"));
+  const Json object = Do("bench quality --quick --methods heft,forward-backward --json").json();
   EXPECT_EQ(object["tables"]["overall"].size(), 2u);
   EXPECT_EQ(object["tables"]["instances"].size(), 36u);
   EXPECT_GE(object["processors"], 1);
-  const std::string recorded = "bench quality --quick --methods heft,heuristics --record record.json --json";
+  const std::string recorded = "bench quality --quick --methods heft,forward-backward --record record.json --json";
   const Json first = Do(recorded).json();
   EXPECT_EQ(Do(recorded).json()["tables"], first["tables"]) << "seconds too: nothing was run anew";
   Refuses("bench quality --quick --methods heft --record record.json", "record.json");

@@ -15,6 +15,7 @@
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/simulation.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 
 // Every field of a plan, changed in every way that a hand or a broken disk might: refused, or harmless.
 namespace millrace {
@@ -79,7 +80,7 @@ TEST(PlanFields, ChangedInAnyWayAreRefusedOrHarmless) {
   testing::RandomProblemOptions options;
   options.most_ops = 9;
   std::size_t taken = 0, refused = 0;
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < testing::Rounds(4); ++round) {
     const ComputationGraph graph = testing::RandomGraph(random, options);
     PlanRecord record;
     record.machine = testing::RandomMachine(random, options);

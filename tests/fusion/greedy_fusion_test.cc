@@ -15,6 +15,7 @@
 #include "millrace/workloads/training_graph.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/reading_graph.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -130,7 +131,7 @@ TEST(GreedyFusion, DoesNotTieOpsOfDifferentDevicesTogether) {
 TEST(GreedyFusion, MakesLegalOrderableGroupsOnRandomGraphs) {
   Random random(1);
   std::size_t fused = 0;
-  for (int i = 0; i < 10000; ++i) {
+  for (int i = 0; i < testing::Rounds(10000); ++i) {
     testing::RandomProblemOptions options;
     options.most_ops = i % 10 == 0 ? 80 : 20;
     const ComputationGraph graph = testing::RandomGraph(random, options);
@@ -148,7 +149,7 @@ TEST(GreedyFusion, MakesLegalOrderableGroupsOnRandomGraphs) {
       ASSERT_NO_THROW(MakeCostedGraph(*model, groups)) << "graph " << i;
     }
   }
-  EXPECT_GT(fused, 10000u);
+  EXPECT_GT(fused, testing::Rounds(10000u));
 }
 
 TEST(GreedyFusion, FusesTheCellsOfAnUnrolledTrainingGraphAndTheirSumsOfGradients) {

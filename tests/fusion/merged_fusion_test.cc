@@ -17,6 +17,7 @@
 #include "millrace/plan/verify.h"
 #include "tests/reference/random_problem.h"
 #include "tests/reference/reading_graph.h"
+#include "tests/reference/sanitized.h"
 #include "tests/workloads/unrolled_training.h"
 
 namespace millrace {
@@ -56,7 +57,7 @@ TEST(MergedFusion, LeavesGroupsApartBetweenWhichAPathLeadsThroughAnother) {
 TEST(MergedFusion, JoinsOnlyWholeGreedyGroupsAndMakesLegalOrderableOnesOnRandomGraphs) {
   Random random(3);
   std::size_t joined = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < testing::Rounds(2000); ++i) {
     testing::RandomProblemOptions options;
     options.most_ops = i % 10 == 0 ? 80 : 20;
     const ComputationGraph graph = testing::RandomGraph(random, options);
@@ -84,7 +85,7 @@ TEST(MergedFusion, JoinsOnlyWholeGreedyGroupsAndMakesLegalOrderableOnesOnRandomG
     }
     ASSERT_NO_THROW(MakeCostedGraph(*model, merged)) << "graph " << i;
   }
-  EXPECT_GT(joined, 500u);
+  EXPECT_GT(joined, testing::Rounds(500u));
 }
 
 TEST(MergedFusion, MakesTheStepsOfAnUnrolledTrainingGraphShorter) {

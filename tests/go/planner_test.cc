@@ -20,6 +20,7 @@
 #include "millrace/planning/problem.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/workloads/unrolled_training.h"
 
 namespace millrace {
@@ -33,7 +34,7 @@ TEST(GoPlanner, IsNeverBehindThePlacementByHandInTheBestOfItsOrders) {
   options.most_ops = 40;
   options.colocate = false;
   int ahead = 0, problems = 0;
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < testing::Rounds(30); ++round) {
     const ComputationGraph graph = testing::RandomGraph(random, options);
     const Machine machine = testing::RandomMachine(random, options);
     const std::unique_ptr<CostModel> model = MakeAnalyticCostModel(graph, machine);
@@ -50,7 +51,7 @@ TEST(GoPlanner, IsNeverBehindThePlacementByHandInTheBestOfItsOrders) {
     ahead += least < by_hand * (1 - 1e-9) ? 1 : 0;
     ++problems;
   }
-  EXPECT_GT(problems, 10);
+  EXPECT_GE(problems, testing::Rounds(10));
   EXPECT_GT(ahead, problems / 4) << "moves and draws are of no use";
 }
 

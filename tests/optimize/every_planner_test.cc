@@ -97,7 +97,7 @@ TEST_P(EveryPlanner, OffersValidPlansWhichTheSlowSimulatorPricesAlike) {
 TEST_P(EveryPlanner, OffersOnlyPlansThatKeepToWhatAUserHasSettled) {
   Random random(20);
   int plans = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < testing::Rounds(60); ++round) {
     const SteeredProblem given(random, {.memory = round % 4 == 3}, round % 3 == 2 ? Proxy::kContended : Proxy::kLinear);
     for (const FusionOption& fusion : FusionOptions(*given.model)) {
       const CostedGraph costed = MakeCostedGraph(*given.model, fusion.groups);
@@ -114,7 +114,7 @@ TEST_P(EveryPlanner, OffersOnlyPlansThatKeepToWhatAUserHasSettled) {
       ++plans;
     }
   }
-  EXPECT_GE(plans, 60);
+  EXPECT_GE(plans, testing::Rounds(60));
 }
 
 TEST_P(EveryPlanner, OffersTheSamePlansForTheSameSeedAtAnyNumberOfThreads) {
@@ -164,7 +164,7 @@ TEST_P(EveryPlanner, OffersAsManyPlansAsItsTraitsSay) {
   constexpr std::size_t kBrkgaPopulation = 100;
   constexpr std::size_t kMostSearched = 4 + 16;  // starts and rounds (search/local_search_planner.h)
   Random random(13);
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < testing::Rounds(5); ++round) {
     const CostedProblem given(random);
     for (const PlanningProblem& problem : ProblemsFor(traits(), given)) {
       const std::vector<Plan> of_one = PlansOf(*Make(), problem, SmallBudget(1), 5);
@@ -275,7 +275,8 @@ TEST_P(EveryPlanner, OffersValidPlansAtBothEndsOfItsOptions) {
   Random random(19);
   const CostedProblem given(random);
   for (const PlannerOption& option : traits().options) {
-    for (const double value : {option.least, option.most}) {
+    const double most = testing::kSanitized ? std::clamp(100.0, option.least, option.most) : option.most;
+    for (const double value : {option.least, most}) {
       const std::unique_ptr<const Planner> planner = PlannersWithSomeWeights().Make(name(), With(option.name, {value}));
       for (const PlanningProblem& problem : ProblemsFor(traits(), given))
         CheckOffers(given, problem, *planner, SmallBudget(8));

@@ -19,6 +19,7 @@
 #include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_simulator.h"
 #include "tests/reference/temporary_folder.h"
 
@@ -77,7 +78,7 @@ struct PoolCase {
 TEST_F(GoPool, ThePlannerOffersTheSameValidPlansAtAnyNumberOfThreads) {
   const std::unique_ptr<const Planner> one = Planners().Make("go");
   const std::unique_ptr<const Planner> three = Planners(3).Make("go");
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(20); ++seed) {
     const PoolCase problem(seed, true);
     Budget budget;
     budget.samples = 11;
@@ -102,7 +103,7 @@ TEST_F(GoPool, ThePlannerOffersTheSameValidPlansAtAnyNumberOfThreads) {
 TEST_F(GoPool, KeepsTheBestThatFit) {
   const std::unique_ptr<const Planner> planner = Planners().Make("go");
   int overfull = 0;
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(30); ++seed) {
     const PoolCase problem(seed, true);
     Budget budget;
     budget.samples = 12;
@@ -130,7 +131,7 @@ TEST_F(GoPool, KeepsTheBestThatFit) {
 TEST_F(GoPool, PutsItsPlansIntoThePoolWithTheirOwnGroups) {
   const PlannerRegistry planners = Planners();
   std::size_t own_groups = 0;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(20); ++seed) {
     const PoolCase problem(seed, seed % 2 == 0);
     PoolOptions options;
     options.methods = {"list", "go"};
@@ -167,7 +168,7 @@ TEST_F(GoPool, PutsItsPlansIntoThePoolWithTheirOwnGroups) {
 TEST_F(GoPool, PolishesTheBestOfItsPlansWhereMethodsAreNotNamed) {
   const PlannerRegistry planners = Planners();
   int polished = 0;
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(12); ++seed) {
     const PoolCase problem(seed, seed % 2 == 0);
     PoolOptions options;
     options.samples = 10;
@@ -187,7 +188,7 @@ TEST_F(GoPool, PolishesTheBestOfItsPlansWhereMethodsAreNotNamed) {
       EXPECT_LT(candidate.proxy_seconds, best);
     }
   }
-  EXPECT_GT(polished, 3);
+  EXPECT_GE(polished, testing::Rounds(4));
 }
 
 TEST_F(GoPool, RefusesWeightsThatAreBrokenInOneLineThatNamesTheFile) {

@@ -60,7 +60,7 @@ class SteeredOptimize : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SteeredOptimize, MeasuresNoPlanThatBreaksAPinButForBaselinesThatSaySo) {
   int breaking = 0;
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(12); ++seed) {
     Random random(700 + seed);
     const SteeredProblem problem(random);
     OptimizeOptions options;
@@ -69,7 +69,7 @@ TEST_P(SteeredOptimize, MeasuresNoPlanThatBreaksAPinButForBaselinesThatSaySo) {
     options.robust = seed % 3 == 2;
     breaking += ExpectSteeringKept(problem, OptimizeSteered(problem, options), "seed " + std::to_string(seed));
   }
-  EXPECT_GT(breaking, 0);
+  EXPECT_GE(breaking, testing::kSanitized ? 0 : 1);
 }
 
 // Where time is limited and the target is the proxy, annealing goes on beside the other stages.

@@ -12,7 +12,10 @@ inline constexpr bool kSanitized = false;
 #endif
 
 // How often a long test over random problems goes round, or how much it is to find. Sanitizers make it many times as
-// long and look at the same code in the first rounds: a quarter of them has to do there.
-constexpr int Rounds(int usual) { return kSanitized ? (usual + 3) / 4 : usual; }
+// long and look at the same code in the first rounds: an eighth of them has to do there.
+template <typename Count>
+constexpr Count Rounds(Count usual) {
+  return kSanitized ? (usual + 7) / 8 : usual;
+}
 
 }  // namespace millrace::testing

@@ -30,6 +30,7 @@ const OptimizeResult& Result() {
     loaded.graph = MakeRandomGraph("er", options);
     OptimizeOptions optimize;
     optimize.target = "sim:contention";
+    optimize.methods = {"heft", "list", "randomised-list", "anneal"};
     optimize.samples = 32;
     optimize.iterations = 2000;
     return Optimize(loaded, *MachinePreset("homogeneous:2,latency=0.01,bandwidth=1e9"), MakePlannerRegistry(), optimize,

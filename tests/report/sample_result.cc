@@ -18,6 +18,7 @@ OptimizeResult SmallResult(const std::string& op_name) {
   loaded.graph = ComputationGraph(std::move(data));
   OptimizeOptions optimize;
   optimize.target = "sim:noise";
+  optimize.methods = {"heft", "list", "randomised-list", "anneal"};
   optimize.samples = 32;
   optimize.iterations = 2000;
   return Optimize(loaded, *MachinePreset("homogeneous:3"), MakePlannerRegistry(), optimize, nullptr);

@@ -8,6 +8,7 @@
 
 #include "millrace/random/random.h"
 #include "millrace/runtime/aligned_memory.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -69,7 +70,7 @@ TEST(MemoryPlanner, EmptyBuffersStillHaveAPlace) {
 
 TEST(MemoryPlanner, RandomLivesNeverOverlapAndNeedNoMoreThanTheirSum) {
   Random random(7);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < testing::Rounds(60); ++round) {
     const std::size_t workers = 1 + random.Below(3);
     std::vector<BufferLife> buffers(1 + random.Below(60));
     std::size_t sum = 0;

@@ -10,6 +10,7 @@
 #include "millrace/formats/model_graph.h"
 #include "millrace/runtime/host_units.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/runtime/kernel_harness.h"
 #include "tests/runtime/random_model.h"
 
@@ -140,7 +141,7 @@ void ExpectSound(const Program& program) {
 TEST(Program, OfRandomPlansNeverReadsTooEarlyNorSharesMemoryInUse) {
   Random random(11);
   const Machine machine = testing::HostMachine();
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < testing::Rounds(40); ++round) {
     const Model model = testing::RandomNetwork(random, 4 + static_cast<int>(random.Below(30)));
     const ComputationGraph graph = GraphOfModel(model);
     const Plan plan = testing::RandomPlan(random, graph, machine, testing::RandomGroups(random, graph));

@@ -15,6 +15,7 @@
 #include "tests/reference/costed_problem.h"
 #include "tests/reference/offers.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_optimum.h"
 
 namespace millrace {
@@ -68,7 +69,7 @@ TEST(Anneal, NeverFindsAWorsePlanWithMoreIterations) {
   testing::RandomProblemOptions problem;
   problem.most_ops = 40;
   int better = 0;
-  for (int round = 0; round < 64; ++round) {
+  for (int round = 0; round < testing::Rounds(64); ++round) {
     const testing::CostedProblem given(random, problem);
     double before = std::numeric_limits<double>::infinity();
     for (const std::int64_t iterations : {500, 700, 1000, 2000, 4500, 8000}) {
@@ -80,7 +81,7 @@ TEST(Anneal, NeverFindsAWorsePlanWithMoreIterations) {
       before = found;
     }
   }
-  EXPECT_GT(better, 64 + 30);
+  EXPECT_GT(better, testing::Rounds(64 + 30));
 }
 
 TEST(Anneal, NeverLeavesAPlanThatFitsForOneThatDoesNot) {

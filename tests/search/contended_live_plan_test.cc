@@ -11,6 +11,7 @@
 #include "millrace/search/moves.h"
 #include "millrace/simulate/contention.h"
 #include "tests/reference/costed_problem.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -34,7 +35,7 @@ struct ContendedProblem : testing::CostedProblem {
 
 TEST(ContendedLivePlan, KeepsPlansValidAndTimedAsTheSimulatorSays) {
   Random random(41);
-  for (int round = 0; round < 90; ++round) {
+  for (int round = 0; round < testing::Rounds(90); ++round) {
     const ContendedProblem problem(random, 150, round % 3 == 0);
     Simulator simulator(problem.costed);
     ContendedLivePlan plan(problem.costed);
@@ -62,7 +63,7 @@ TEST(ContendedLivePlan, KeepsPlansValidAndTimedAsTheSimulatorSays) {
 TEST(ContendedLivePlan, SaysThatAChangeExceedsALimitExactlyWhereItDoes) {
   Random random(42);
   int above = 0, within = 0;
-  for (int round = 0; round < 90; ++round) {
+  for (int round = 0; round < testing::Rounds(90); ++round) {
     const ContendedProblem problem(random, 150, round % 3 == 0);
     Simulator simulator(problem.costed);
     ContendedLivePlan plan(problem.costed);
@@ -87,8 +88,8 @@ TEST(ContendedLivePlan, SaysThatAChangeExceedsALimitExactlyWhereItDoes) {
       plan.TakeBack();
     }
   }
-  EXPECT_GT(above, 300);
-  EXPECT_GT(within, 300);
+  EXPECT_GT(above, testing::Rounds(300));
+  EXPECT_GT(within, testing::Rounds(300));
 }
 
 // A device or place of its own cannot help a plan whose critical groups stay as they are; moving them may.

@@ -14,6 +14,7 @@
 #include "millrace/simulate/time_step.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_optimum.h"
 
 namespace millrace {
@@ -45,7 +46,7 @@ double LeastOf(ExactParts parts, const CostedGraph& costed) {
 // Every way of searching by itself, from a limit far above the optimum: what one leaves out wrongly no other finds.
 TEST(ExactEngine, FindsTheEnumeratedOptimumForwardsBackwardsNarrowedAndInParts) {
   Random random(81);
-  for (int round = 0; round < 900; ++round) {
+  for (int round = 0; round < testing::Rounds(900); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     testing::RandomProblemOptions problem;
     problem.most_ops = round % 90 == 0 ? 7 : 5;
@@ -74,7 +75,7 @@ TEST(ExactEngine, FindsTheEnumeratedOptimumForwardsBackwardsNarrowedAndInParts) 
 
 TEST(ExactEngine, BoundsWhatIsOpenWheneverItStops) {
   Random random(82);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < testing::Rounds(300); ++round) {
     testing::RandomProblemOptions problem;
     problem.most_ops = 5;
     problem.most_devices = 3;

@@ -17,6 +17,7 @@
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/random_graph.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_optimum.h"
 
 namespace millrace {
@@ -66,7 +67,7 @@ TEST(Exact, FindsTheOptimaThatEnumerationFinds) {
 // Identical devices are where the search leaves most out.
 TEST(Exact, FindsTheOptimaOfIdenticalDevicesThatEnumerationFinds) {
   Random random(62);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < testing::Rounds(60); ++round) {
     testing::RandomProblemOptions problem;
     problem.most_ops = 6;
     problem.kinds = problem.gangs = false;
@@ -97,7 +98,7 @@ Assignment BadPlan(Random& random, const ComputationGraph& graph, const Machine&
 TEST(Exact, FindsTheOptimaThatEnumerationFindsFromBadPlansOnUnlikeDevices) {
   Random random(63);
   int improved = 0;
-  for (int round = 0; round < 600; ++round) {
+  for (int round = 0; round < testing::Rounds(600); ++round) {
     testing::RandomProblemOptions problem;
     problem.most_ops = 5;
     problem.most_devices = 3;
@@ -118,12 +119,12 @@ TEST(Exact, FindsTheOptimaThatEnumerationFindsFromBadPlansOnUnlikeDevices) {
     EXPECT_TRUE(FitsInMemory(costed, result.best->assignment)) << round;
     improved += optimum < begun * (1 - 1e-9) ? 1 : 0;
   }
-  EXPECT_GT(improved, 300);
+  EXPECT_GT(improved, testing::Rounds(300));
 }
 
 TEST(Exact, BoundsFromTheRootAreNoneAboveTheEnumeratedOptimum) {
   Random random(64);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < testing::Rounds(200); ++round) {
     testing::RandomProblemOptions problem;
     problem.most_ops = 5;
     problem.most_devices = 3;
@@ -145,7 +146,7 @@ TEST(Exact, BoundsFromTheRootAreNoneAboveTheEnumeratedOptimum) {
 TEST(Exact, BoundsPlansOnSharedLinksAndProvesOnlyWhatEnumerationFinds) {
   Random random(66);
   int proven = 0;
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < testing::Rounds(150); ++round) {
     testing::RandomProblemOptions problem;
     problem.most_ops = 5;
     problem.most_devices = 3;
@@ -164,7 +165,7 @@ TEST(Exact, BoundsPlansOnSharedLinksAndProvesOnlyWhatEnumerationFinds) {
     EXPECT_NEAR(result.best->makespan, optimum, 1e-9 * optimum) << round;
     ++proven;
   }
-  EXPECT_GT(proven, 75);
+  EXPECT_GT(proven, testing::Rounds(75));
 }
 
 TEST(Exact, OffersThePlanItBeganWithWhereItMaySearchNoNode) {
@@ -184,7 +185,7 @@ TEST(Exact, OffersThePlanItBeganWithWhereItMaySearchNoNode) {
 }
 
 TEST(Exact, StoppedEarlyStillBoundsTheOptimum) {
-  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(6); ++seed) {
     const CostedGraph costed = Layered(12, 2, seed, "homogeneous:3,bandwidth=1e9");
     Random random(seed);
     const ExactResult whole = SolveExactly(costed, {}, random);
@@ -205,9 +206,9 @@ TEST(Exact, StoppedEarlyStillBoundsTheOptimum) {
 }
 
 TEST(Exact, GivesTheSameAtAnyNumberOfThreads) {
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(4); ++seed) {
     const CostedGraph costed = Layered(24, seed % 2 == 0 ? 1 : 8, seed, "homogeneous:3,bandwidth=1e9");
-    for (const std::int64_t nodes : {5'000, 40'000}) {
+    for (const std::int64_t nodes : {std::int64_t{5'000}, testing::Rounds<std::int64_t>(40'000)}) {
       ExactOptions options;
       options.nodes = nodes;
       Random one(seed), two(seed);
@@ -228,7 +229,9 @@ TEST(Exact, ProvesThirtyOpsWithDearTransfersWithinItsUsualNodes) {
   options.ops = 30;
   options.ccr = 10;
   options.seed = 7'100'000'000;
-  for (const char* family : {"layered", "sbm", "ba"}) {
+  const std::vector<const char*> families = {"sbm", "layered", "ba"};
+  for (std::size_t i = 0; i < testing::Rounds<std::size_t>(3); ++i) {
+    const char* const family = families[i];
     Random random(1);
     EXPECT_TRUE(SolveExactly(Costed(MakeRandomGraph(family, options), *MachinePreset("homogeneous:4,bandwidth=1e9")),
                              {}, random)

@@ -77,7 +77,7 @@ std::vector<double> LocalSearchOffers(const CostedGraph& costed, const LocalSear
 }
 
 constexpr std::size_t kStarts = 3;
-constexpr std::int64_t kWorth = 500;  // changes a group and round
+constexpr std::int64_t kWorth = 100;  // changes a group and round
 
 LocalSearchPlannerOptions ShortRounds() {
   LocalSearchPlannerOptions options;
@@ -94,7 +94,7 @@ std::int64_t ChangesFor(int rounds, const CostedGraph& costed) {
 
 TEST(LocalSearchPlanner, GoesOnFromTheBestPlanInAsManyRoundsAsHaveEnoughChanges) {
   const LocalSearchPlannerOptions options = ShortRounds();
-  for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(testing::Rounds(10)); ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(10); ++seed) {
     const CostedGraph costed = Layered(seed, 0.2);
     for (const int rounds : {1, 3, 8, 20}) {
       const std::vector<double> polished = LocalSearchOffers(costed, options, ChangesFor(rounds, costed), 16);
@@ -116,7 +116,7 @@ TEST(LocalSearchPlanner, GivesAllOfTheBudgetToTheStartsWhereNoRoundsAreWanted) {
 
 TEST(LocalSearchPlanner, MakesFewerAndLongerRoundsWhereTransfersAreDear) {
   const LocalSearchPlannerOptions options = ShortRounds();
-  for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(testing::Rounds(5)); ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(5); ++seed) {
     for (const double ccr : {10.0, 100.0}) {
       const CostedGraph costed = Layered(seed, ccr);
       for (const int rounds : {1, 2, 3}) {

@@ -19,6 +19,7 @@
 #include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -182,7 +183,7 @@ class Knowing : public MoveProposer {
 TEST(PlacementSearch, TriesWhatIsProposedAndFindsWithItWhatChanceDoesNot) {
   Random random(10);
   double knowing_all = 0, knowing_nothing = 0;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < testing::Rounds(20); ++i) {
     const ComputationGraph graph = PlainGraph(random, 40);
     const Machine machine = *MachinePreset("homogeneous:3,latency=0.1,bandwidth=10");
     const CostedGraph costed = OpsApart(graph, machine);

@@ -8,6 +8,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
@@ -15,7 +16,7 @@ namespace {
 
 TEST(Bounds, EqualTheSlowBoundAndHoldForEveryPlanOnRandomProblems) {
   int tight = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(600); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Random random(seed);
     testing::RandomProblemOptions options;
@@ -36,7 +37,7 @@ TEST(Bounds, EqualTheSlowBoundAndHoldForEveryPlanOnRandomProblems) {
       tight += under_any_fusion > 0.5 * makespan ? 1 : 0;
     }
   }
-  EXPECT_GT(tight, 100);  // a bound of nothing would hold, too
+  EXPECT_GT(tight, testing::Rounds(100));  // a bound of nothing would hold, too
 }
 
 TEST(Bounds, CountTheUnitsOfGangs) {

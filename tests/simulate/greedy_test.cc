@@ -13,6 +13,7 @@
 #include "millrace/graph/index.h"
 #include "millrace/simulate/bounds.h"
 #include "tests/reference/costed_problem.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -187,7 +188,7 @@ class SlowGreedy {
 
 TEST(GreedyTimeline, IsThatOfASlowExecutionByTheRulesAlone) {
   Random random(1);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < testing::Rounds(300); ++round) {
     const testing::CostedProblem problem(random);
     const Assignment plan = problem.Start(random);
     CostedGraph costed = problem.costed;

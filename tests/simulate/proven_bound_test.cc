@@ -20,6 +20,7 @@
 #include "millrace/simulate/timeline.h"
 #include "millrace/simulate/work_bound.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_optimum.h"
 
 namespace millrace {
@@ -66,7 +67,7 @@ ComputationGraph Tasks(const std::vector<double>& seconds, const std::vector<std
 TEST(ProvenBound, IsNoneAboveTheEnumeratedOptimumOfEitherTimeline) {
   Random random(71);
   int above_the_other = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < testing::Rounds(400); ++round) {
     const CostedGraph costed = SmallProblem(random, round, 5);
     const double linear = testing::SlowOptimum(costed);
     const double contended = testing::SlowContendedOptimum(costed);
@@ -77,7 +78,7 @@ TEST(ProvenBound, IsNoneAboveTheEnumeratedOptimumOfEitherTimeline) {
     ASSERT_GE(bound, LowerBound(costed)) << round;
     above_the_other += bound > LowerBound(costed) * 1.05 ? 1 : 0;
   }
-  EXPECT_GT(above_the_other, 30);  // else the one bound would do
+  EXPECT_GT(above_the_other, testing::Rounds(30));  // else the one bound would do
 }
 
 TEST(ProvenBound, IsMadeOfBoundsEachNoneAboveTheOptimum) {

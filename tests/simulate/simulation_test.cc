@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
@@ -12,7 +13,7 @@ namespace {
 // Against the simulator that is written from the rules alone.
 TEST(Simulation, SaysOfEveryPlanWhatTheRulesSay) {
   int overfull = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(300); ++seed) {
     Random random(seed);
     const ComputationGraph graph = testing::RandomGraph(random);
     PlanRecord record;
@@ -35,7 +36,7 @@ TEST(Simulation, SaysOfEveryPlanWhatTheRulesSay) {
     EXPECT_GE(simulation.proven_bound, simulation.lower_bound * (1 - 1e-12));
     EXPECT_LE(simulation.proven_bound, slow.makespan * (1 + 1e-9));
   }
-  EXPECT_GT(overfull, 10);
+  EXPECT_GT(overfull, testing::Rounds(10));
 }
 
 TEST(Simulation, GoesByTheProxyOfTheRecord) {

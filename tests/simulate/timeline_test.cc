@@ -12,6 +12,7 @@
 #include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/peak_memory.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 #include "tests/reference/slow_simulator.h"
 
 namespace millrace {
@@ -59,7 +60,7 @@ void HoldAgainstReference(std::uint64_t seed, const RandomProblemOptions& option
 }
 
 TEST(Timeline, EqualsTheSlowSimulatorOnRandomProblems) {
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(600); ++seed) {
     RandomProblemOptions options;
     options.memory = seed % 3 == 0;
     options.gangs = seed % 5 != 0;
@@ -70,7 +71,7 @@ TEST(Timeline, EqualsTheSlowSimulatorOnRandomProblems) {
 }
 
 TEST(Timeline, EqualsTheSlowSimulatorToTheBitWhereSumsAreExactAndTiesCommon) {
-  for (std::uint64_t seed = 10000; seed < 10600; ++seed) {
+  for (std::uint64_t seed = 10000; seed < 10000 + testing::Rounds<std::uint64_t>(600); ++seed) {
     RandomProblemOptions options;
     options.tidy = true;
     options.memory = seed % 2 == 0;

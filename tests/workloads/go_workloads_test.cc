@@ -10,6 +10,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/machine/preset.h"
 #include "millrace/simulate/memory_check.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -86,7 +87,7 @@ Assignment BlocksOfLayers(const ComputationGraph& graph, const CostedGraph& cost
 }
 
 TEST(GoWorkloads, FitInTheMemoryOfTheirDevicesLayerByLayer) {
-  for (const GoWorkload& workload : GoWorkloads()) {
+  for (const GoWorkload& workload : testing::kSanitized ? ShortGoWorkloads() : GoWorkloads()) {
     const ComputationGraph graph = MakeGoWorkload(workload);
     const Machine machine = MachinePreset("p100x" + std::to_string(workload.devices)).value();
     const CostedGraph costed = MakeCostedGraph(*MakeAnalyticCostModel(graph, machine), SingleOpGroups(graph));

@@ -15,6 +15,7 @@
 #include "millrace/engines/llama/tensor_split.h"
 #include "millrace/errors/errors.h"
 #include "millrace/random/random.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -140,7 +141,7 @@ TEST(SplitPlanner, SaysHowMuchIsMissing) {
 
 TEST(SplitPlanner, PlansManyLayersOverManyHosts) {
   Random random(14);
-  SplitProblem problem = RandomSplitProblem(random, 81, 7);
+  SplitProblem problem = RandomSplitProblem(random, testing::Rounds(81), 7);
   problem.pipelined = true;
   problem.micro_batches = 4;
   problem.generated_tokens = 64;

@@ -23,6 +23,7 @@
 #include "millrace/optimize/planners.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/contention.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -34,7 +35,7 @@ using ::testing::HasSubstr;
 GoWorkload Small() {
   GoWorkload workload = ShortGoWorkloads().front();
   workload.options.hidden = 32;
-  workload.options.sequence = 4;
+  workload.options.sequence = testing::kSanitized ? 2 : 4;
   workload.options.vocabulary = 50;
   workload.options.batch = 4;
   return workload;

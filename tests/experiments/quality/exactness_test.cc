@@ -6,6 +6,7 @@
 
 #include "millrace/gflownet/planners.h"
 #include "millrace/gflownet/policy/learned_policy.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -42,7 +43,7 @@ TEST(Exactness, ShippedWeightsForItAreNearTheRewardWhereTheirUntrainedStartIsFar
   const std::string file = GFlowNetWeightsFile("exact");
   ExactnessOptions options;
   options.most_ops = 6;
-  options.graphs = 8;
+  options.graphs = testing::Rounds(8);
   options.features = false;
   const Table table =
       Exactness(*ReadLearnedPolicy(file), *MakeUntrainedPolicy(ReadWeights(file)), options, [](int, int) {})[0];

@@ -12,6 +12,7 @@
 #include "millrace/experiments/quality/families.h"
 #include "millrace/optimize/planners.h"
 #include "millrace/simulate/bounds.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -47,7 +48,7 @@ TEST(Portfolio, PlansEveryProblemWithEverySeedByEveryMethodAndOnceMoreByOptimize
   std::vector<PortfolioProblem> problems = PortfolioProblems(PortfolioUse::kJudge, true);
   problems.erase(problems.begin() + 2, problems.end() - 1);
   const PortfolioOptions options{
-      .methods = {"sequential", "heft", "anneal", "go"}, .seconds = 0.2, .at_once = 2, .seeds = 2};
+      .methods = {"sequential", "heft", "anneal", "go"}, .seconds = 0.1, .at_once = 2, .seeds = 2};
   int told = 0;
   const PortfolioResult result = RunPortfolio(problems, MakePlannerRegistry(), options, [&told](int, int) { ++told; });
   EXPECT_EQ(told, 3);

@@ -16,6 +16,7 @@
 #include "tests/gflownet/environment/random_environment.h"
 #include "tests/gflownet/sampling/counting_policy.h"
 #include "tests/reference/offers.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -50,7 +51,7 @@ TEST(Beam, OffersAsManyValidPlansAsAskedFor) {
 
 TEST(Beam, FindsTheBestPlanOfAllWhereItKeepsEveryPartialPlan) {
   int checked = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::Rounds<std::uint64_t>(60); ++seed) {
     Random random(seed);
     const EnvironmentProblem problem(random, {.most_ops = 6, .most_devices = 3});
     if (problem.costed.num_groups > 5) continue;
@@ -63,7 +64,7 @@ TEST(Beam, FindsTheBestPlanOfAllWhereItKeepsEveryPartialPlan) {
     EXPECT_NEAR(Fastest(offers, problem.costed), least, 1e-9 * least) << seed;
     ++checked;
   }
-  EXPECT_GT(checked, 20);
+  EXPECT_GT(checked, testing::Rounds(20));
 }
 
 TEST(Beam, ByHeuristicPriorsIsMostlyAheadOfTheListSchedulingThatJudgesIt) {

@@ -19,6 +19,7 @@
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/random_problem.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -281,7 +282,7 @@ TEST(FusedSampler, DrawsPlansAsOftenAsTheProbabilitiesOfBothPhasesSayAndWeighsTh
   constexpr double kTemperature = 2;
   constexpr int kDraws = 20000;
   int tried = 0;
-  for (std::uint64_t seed = 0; tried < 8; ++seed) {
+  for (std::uint64_t seed = 0; tried < testing::Rounds(8); ++seed) {
     RandomProblemOptions options = FewFused();
     options.most_ops = 4;
     const FusionCase problem(seed, options);

@@ -19,6 +19,7 @@
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/gflownet/environment/random_environment.h"
+#include "tests/reference/sanitized.h"
 
 namespace millrace {
 namespace {
@@ -277,7 +278,7 @@ TEST(Sampler, ForwardAndBackwardProbabilitiesWeighSamplesSoThatTheyAddUpToThePar
   options.most_ops = 4;
   options.most_devices = 3;
   int tried = 0;
-  for (int seed = 0; tried < 12; ++seed) {
+  for (int seed = 0; tried < testing::Rounds(12); ++seed) {
     Random random(static_cast<std::uint64_t>(seed));
     const EnvironmentProblem problem(random, options);
     if (problem.costed.num_groups < 3 || problem.environment.reference_makespan() == 0) continue;
