@@ -298,8 +298,16 @@ TEST_P(EveryPlanner, DoesAtTheUsualValuesOfItsOptionsWhatItDoesWithoutThem) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Planners, EveryPlanner, ::testing::ValuesIn(MakePlannerRegistry().Names()),
-                         testing::NameOfParameter);
+// What an untrained planner does is what the trained one does, with other weights: sanitizers see one of the two.
+std::vector<std::string> AskedPlanners() {
+  std::vector<std::string> names = MakePlannerRegistry().Names();
+  if (testing::kSanitized) {
+    std::erase_if(names, [](const std::string& name) { return name.find("-untrained") != std::string::npos; });
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Planners, EveryPlanner, ::testing::ValuesIn(AskedPlanners()), testing::NameOfParameter);
 
 }  // namespace
 }  // namespace millrace
