@@ -1,5 +1,5 @@
-# What runs on several threads, in one program: all that the thread sanitizer has to watch. Tests of anything else take
-# it most of an hour and show it one thread.
+# What runs on several threads, in one program: all that the thread sanitizer has to watch. Tests of anything else show
+# it one thread.
 set(threaded_tests
     planning/parallel_test.cc
     search/exact_test.cc
