@@ -130,5 +130,36 @@ TEST(PlacedList, UnderTheContendedProxyStartsEveryGroupWhenTheSimulatorDoes) {
   EXPECT_GT(slower_than_linear, 20);
 }
 
+TEST(PlacedList, OneSchedulerMakesOfEachPlacementWhatANewOneDoesOrSaysThatItExceedsALimit) {
+  Random random(10);
+  int within = 0, above = 0;
+  for (int round = 0; round < 100; ++round) {
+    const Proxy proxy = round % 2 == 0 ? Proxy::kContended : Proxy::kLinear;
+    const testing::CostedProblem problem(random, {}, proxy);
+    PlacedScheduler scheduler(problem.costed);
+    std::vector<double> priorities(static_cast<std::size_t>(problem.costed.num_groups));
+    for (int plans = 0; plans < 8; ++plans) {
+      for (double& priority : priorities) priority = random.Uniform();
+      const std::vector<int> placement = problem.Start(random).placement;
+      const PlacedSchedule whole = SchedulePlaced(problem.costed, placement, priorities);
+      const double limit = whole.timeline.makespan * random.Uniform(0.5, 1.2);
+      const PlacedSchedule& limited = scheduler.Schedule(placement, priorities, limit);
+      if (whole.timeline.makespan > limit) {
+        EXPECT_GT(limited.timeline.makespan, limit);
+        EXPECT_LE(limited.timeline.makespan, whole.timeline.makespan);
+        ++above;
+        continue;
+      }
+      EXPECT_EQ(limited.assignment, whole.assignment);
+      EXPECT_EQ(limited.timeline.start, whole.timeline.start);
+      EXPECT_EQ(limited.timeline.finish, whole.timeline.finish);
+      EXPECT_EQ(limited.timeline.makespan, whole.timeline.makespan);
+      ++within;
+    }
+  }
+  EXPECT_GT(within, 100);
+  EXPECT_GT(above, 100);
+}
+
 }  // namespace
 }  // namespace millrace

@@ -9,6 +9,7 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/plan/verify.h"
 #include "millrace/search/moves.h"
+#include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/costed_problem.h"
 #include "tests/reference/slow_simulator.h"
@@ -142,6 +143,35 @@ TEST(LivePlan, KnowsTheCriticalGroupsAfterManyChanges) {
       ASSERT_GT(critical, 0);
     }
   }
+}
+
+TEST(LivePlan, FitsInMemoryAfterAChangeWhereTheWholePlanDoes) {
+  Random random(37);
+  int fitting = 0, overfull = 0;
+  for (int round = 0; round < 150; ++round) {
+    const StartedProblem problem(random, {.most_ops = 60, .memory = true});
+    MemoryCheck after_changes(problem.costed), whole(problem.costed);
+    LivePlan plan(problem.costed);
+    plan.Start(problem.start);
+    Moves moves(plan, EveryMove());
+    bool fits = after_changes.Fits(plan.assignment());
+    for (int step = 0; step < 80; ++step) {
+      moves.Draw(random);
+      if (!plan.changed()) continue;
+      const bool changed_fits = after_changes.FitsWith(plan.assignment(), plan.ChangedGroups());
+      ASSERT_EQ(changed_fits, whole.Fits(plan.assignment())) << "round " << round << ", step " << step;
+      (changed_fits ? fitting : overfull) += 1;
+      if (fits && !changed_fits) {
+        plan.TakeBack();
+        continue;
+      }
+      plan.Price(kNoLimit);
+      plan.Keep();
+      fits = changed_fits;
+    }
+  }
+  EXPECT_GT(fitting, 1000);
+  EXPECT_GT(overfull, 1000);
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ TEST(PlacementSearch, KeepsTheOrderOfAStartThatIsBetterThanItsOwn) {
     const double without = SearchPlacement(costed, Tries(1), other)->makespan;
     EXPECT_LE(with, std::min(own, without));
     if (own < without) {
-      EXPECT_EQ(with, own);
+      EXPECT_DOUBLE_EQ(with, own);
       ++kept;
     }
   }

@@ -65,7 +65,7 @@ class Descent {
   double Run(int most) {
     return DescendByRoles(
         costed_, Judged(costed_, moving_.placement()),
-        [this](const std::vector<int>& placement) {
+        [this](const std::vector<int>& placement, double) {
           ++judged_;
           return Judged(costed_, placement);
         },

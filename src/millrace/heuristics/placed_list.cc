@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <queue>
 #include <tuple>
 #include <vector>
 
@@ -15,92 +14,140 @@
 namespace millrace {
 namespace {
 
-// A group whose inputs are there, waiting for its device. The greater one starts first.
-struct Waiting {
-  double priority = 0;
-  double since = 0;
-  std::int32_t position = 0;  // topological
-  std::int32_t group = 0;
-
-  bool operator<(const Waiting& other) const {
-    return std::tuple(priority, -since, -position) < std::tuple(other.priority, -other.since, -other.position);
-  }
-};
-
-// Something happens at a cluster of devices: a group's inputs have arrived, or (group -1) units have become free. At
-// kChannels the group numbered by its place in the sequence has finished, and its tensors are sent; at kEntries a
-// transfer, numbered as they were sent, comes to its entry channel.
-struct Event {
-  double time = 0;
-  std::int32_t cluster = 0;
-  std::int32_t group = -1;
-
-  bool operator>(const Event& other) const {
-    return std::tuple(time, cluster, group) > std::tuple(other.time, other.cluster, other.group);
-  }
-};
-
 constexpr std::int32_t kChannels = -2;
 constexpr std::int32_t kEntries = -1;
 
-struct Entering {
-  std::int32_t tensor = 0;  // place in CostedGraph::tensors
-  int to = 0;
-};
+// Bounds are sums in another order than the timeline's, so the last bits differ.
+constexpr double kBelow = 1 - 1e-9;
 
-class Executor {
+}  // namespace
+
+class PlacedScheduler::Executor {
  public:
-  Executor(const CostedGraph& costed, std::span<const int> placement, std::span<const double> priorities)
+  explicit Executor(const CostedGraph& costed)
       : costed_(costed),
-        placement_(placement),
-        priorities_(priorities),
         positions_(TopologicalPositions(costed)),
-        missing_(Index(costed.num_groups)),
-        arrival_(missing_.size(), 0.0),
-        unit_free_(Index(costed.topology.num_units), 0.0),
-        queues_(Index(costed.num_devices)),
-        devices_of_(Index(costed.topology.num_memories)) {
+        inputs_(Index(costed.num_groups)),
+        least_rest_(inputs_.size()),
+        devices_of_(Index(costed.topology.num_memories)),
+        missing_(inputs_.size()),
+        arrival_(inputs_.size()),
+        unit_free_(Index(costed.topology.num_units)),
+        unit_work_(unit_free_.size()),
+        queues_(Index(costed.num_devices)) {
     for (int device = 0; device < costed.num_devices; ++device) devices_of_[Cluster(device)].push_back(device);
     if (costed.topology.proxy == Proxy::kContended) ShareChannels();
-    schedule_.assignment.placement.assign(placement.begin(), placement.end());
-    schedule_.assignment.sequence.reserve(missing_.size());
-    schedule_.timeline.start.resize(missing_.size());
-    schedule_.timeline.finish.resize(missing_.size());
+    for (std::int32_t group = 0; group < costed.num_groups; ++group) {
+      inputs_[Index(group)] = static_cast<std::int32_t>(tensors_ ? InputsOf(group) : costed.Predecessors(group).size());
+    }
+    for (auto it = costed.topological_order.rbegin(); it != costed.topological_order.rend(); ++it) {
+      double& rest = least_rest_[Index(*it)];
+      for (const GroupEdge& edge : costed.Successors(*it)) rest = std::max(rest, least_rest_[Index(edge.group)]);
+      rest += costed.fastest_seconds[Index(*it)];
+    }
+    schedule_.assignment.sequence.reserve(inputs_.size());
+    schedule_.timeline.start.resize(inputs_.size());
+    schedule_.timeline.finish.resize(inputs_.size());
   }
 
-  PlacedSchedule Run() {
-    for (std::int32_t group = 0; group < costed_.num_groups; ++group) {
-      missing_[Index(group)] =
-          static_cast<std::int32_t>(tensors_ ? InputsOf(group) : costed_.Predecessors(group).size());
-      if (missing_[Index(group)] == 0) events_.push({0, ClusterOf(group), group});
-    }
-    while (!events_.empty()) {
+  const PlacedSchedule& Run(std::span<const int> placement, std::span<const double> priorities, double limit) {
+    Begin(placement, priorities);
+    while (!events_.empty() && bound_ <= limit) {
       // Everything that happens at one time in one cluster is known before anything starts there.
-      const Event first = events_.top();
+      const Event first = Take();
       if (first.cluster == kChannels) {
-        events_.pop();
         SendAll(schedule_.assignment.sequence[Index(first.group)], first.time);
         continue;
       }
       if (first.cluster == kEntries) {
-        events_.pop();
         Cross(entering_[Index(first.group)], first.time);
         continue;
       }
-      while (!events_.empty() && events_.top().time == first.time && events_.top().cluster == first.cluster) {
-        const std::int32_t group = events_.top().group;
-        events_.pop();
-        if (group < 0) continue;
-        const double priority = priorities_.empty() ? 0.0 : priorities_[Index(group)];
-        queues_[Index(placement_[Index(group)])].push({priority, first.time, positions_[Index(group)], group});
-      }
+      Wait(first);
+      while (!events_.empty() && events_.front().time == first.time && events_.front().cluster == first.cluster)
+        Wait(Take());
       while (StartBest(first.cluster, first.time)) {
       }
     }
-    return std::move(schedule_);
+    if (bound_ > limit) schedule_.timeline.makespan = std::max(schedule_.timeline.makespan, bound_);
+    return schedule_;
   }
 
  private:
+  // A group whose inputs are there, waiting for its device. The greater one starts first.
+  struct Waiting {
+    double priority = 0;
+    double since = 0;
+    std::int32_t position = 0;  // topological
+    std::int32_t group = 0;
+
+    bool operator<(const Waiting& other) const {
+      return std::tuple(priority, -since, -position) < std::tuple(other.priority, -other.since, -other.position);
+    }
+  };
+
+  // Something happens at a cluster of devices: a group's inputs have arrived, or (group -1) units have become free. At
+  // kChannels the group numbered by its place in the sequence has finished, and its tensors are sent; at kEntries a
+  // transfer, numbered as they were sent, comes to its entry channel.
+  struct Event {
+    double time = 0;
+    std::int32_t cluster = 0;
+    std::int32_t group = -1;
+
+    bool operator>(const Event& other) const {
+      return std::tuple(time, cluster, group) > std::tuple(other.time, other.cluster, other.group);
+    }
+  };
+
+  struct Entering {
+    std::int32_t tensor = 0;  // place in CostedGraph::tensors
+    int to = 0;
+  };
+
+  void Begin(std::span<const int> placement, std::span<const double> priorities) {
+    placement_ = placement;
+    priorities_ = priorities;
+    schedule_.assignment.placement.assign(placement.begin(), placement.end());
+    schedule_.assignment.sequence.clear();
+    schedule_.timeline.makespan = 0;
+    bound_ = 0;
+    missing_ = inputs_;
+    std::fill(arrival_.begin(), arrival_.end(), 0.0);
+    std::fill(unit_free_.begin(), unit_free_.end(), 0.0);
+    std::fill(unit_work_.begin(), unit_work_.end(), 0.0);
+    std::fill(channel_free_.begin(), channel_free_.end(), 0.0);
+    entering_.clear();
+    events_.clear();
+    for (auto& queue : queues_) queue.clear();
+    for (std::int32_t group = 0; group < costed_.num_groups; ++group) {
+      const int device = placement_[Index(group)];
+      for (const std::int32_t unit : costed_.topology.UnitsAt(device))
+        unit_work_[Index(unit)] += costed_.Seconds(group, device);
+      if (missing_[Index(group)] == 0) Expect({0, ClusterOf(group), group});
+    }
+  }
+
+  void Expect(const Event& event) {
+    events_.push_back(event);
+    std::push_heap(events_.begin(), events_.end(), std::greater<>());
+  }
+
+  Event Take() {
+    std::pop_heap(events_.begin(), events_.end(), std::greater<>());
+    const Event event = events_.back();
+    events_.pop_back();
+    return event;
+  }
+
+  // The group of an event, if there is one.
+  void Wait(const Event& event) {
+    if (event.group < 0) return;
+    const double priority = priorities_.empty() ? 0.0 : priorities_[Index(event.group)];
+    std::vector<Waiting>& queue = queues_[Index(placement_[Index(event.group)])];
+    queue.push_back({priority, event.time, positions_[Index(event.group)], event.group});
+    std::push_heap(queue.begin(), queue.end());
+  }
+
   // Devices that share a unit, also through a third, share a memory, and nothing else makes them.
   std::size_t Cluster(int device) const { return Index(costed_.topology.memory_of[Index(device)]); }
   std::int32_t ClusterOf(std::int32_t group) const {
@@ -111,34 +158,42 @@ class Executor {
     int best = -1;
     for (const int device : devices_of_[Index(cluster)]) {
       const auto& queue = queues_[Index(device)];
-      if (queue.empty() || (best >= 0 && !(queues_[Index(best)].top() < queue.top()))) continue;
+      if (queue.empty() || (best >= 0 && !(queues_[Index(best)].front() < queue.front()))) continue;
       const std::span<const std::int32_t> units = costed_.topology.UnitsAt(device);
       if (std::all_of(units.begin(), units.end(), [this, now](std::int32_t u) { return unit_free_[Index(u)] <= now; }))
         best = device;
     }
     if (best < 0) return false;
-    const std::int32_t group = queues_[Index(best)].top().group;
-    queues_[Index(best)].pop();
+    std::vector<Waiting>& queue = queues_[Index(best)];
+    const std::int32_t group = queue.front().group;
+    std::pop_heap(queue.begin(), queue.end());
+    queue.pop_back();
     Start(group, best, now);
     return true;
   }
 
   void Start(std::int32_t group, int device, double now) {
-    const double finish = now + costed_.Seconds(group, device);
+    const double seconds = costed_.Seconds(group, device);
+    const double finish = now + seconds;
+    bound_ = std::max(bound_, (now + least_rest_[Index(group)]) * kBelow);
     schedule_.assignment.sequence.push_back(group);
     schedule_.timeline.start[Index(group)] = now;
     schedule_.timeline.finish[Index(group)] = finish;
     schedule_.timeline.makespan = std::max(schedule_.timeline.makespan, finish);
-    for (const std::int32_t unit : costed_.topology.UnitsAt(device)) unit_free_[Index(unit)] = finish;
-    if (finish > now) events_.push({finish, static_cast<std::int32_t>(Cluster(device)), -1});
+    for (const std::int32_t unit : costed_.topology.UnitsAt(device)) {
+      bound_ = std::max(bound_, (now + unit_work_[Index(unit)]) * kBelow);
+      unit_free_[Index(unit)] = finish;
+      unit_work_[Index(unit)] -= seconds;
+    }
+    if (finish > now) Expect({finish, static_cast<std::int32_t>(Cluster(device)), -1});
     if (tensors_) {
-      events_.push({finish, kChannels, static_cast<std::int32_t>(schedule_.assignment.sequence.size()) - 1});
+      Expect({finish, kChannels, static_cast<std::int32_t>(schedule_.assignment.sequence.size()) - 1});
       return;
     }
     for (const GroupEdge& edge : costed_.Successors(group)) {
       double& arrival = arrival_[Index(edge.group)];
       arrival = std::max(arrival, finish + costed_.TransferSeconds(edge.bytes, device, placement_[Index(edge.group)]));
-      if (--missing_[Index(edge.group)] == 0) events_.push({arrival, ClusterOf(edge.group), edge.group});
+      if (--missing_[Index(edge.group)] == 0) Expect({arrival, ClusterOf(edge.group), edge.group});
     }
   }
 
@@ -158,7 +213,7 @@ class Executor {
   void Arrive(std::int32_t group, double time) {
     double& arrival = arrival_[Index(group)];
     arrival = std::max(arrival, time);
-    if (--missing_[Index(group)] == 0) events_.push({arrival, ClusterOf(group), group});
+    if (--missing_[Index(group)] == 0) Expect({arrival, ClusterOf(group), group});
   }
 
   // Which reader in a memory is the first is not known yet; the one of the highest priority stands for it.
@@ -193,7 +248,7 @@ class Executor {
         if (topology.EntryOf(pair) < 0) {
           ArriveAtReaders(tensor, to, channel);
         } else {
-          events_.push({begin, kEntries, static_cast<std::int32_t>(entering_.size())});
+          Expect({begin, kEntries, static_cast<std::int32_t>(entering_.size())});
           entering_.push_back({made, to});
         }
       }
@@ -219,15 +274,21 @@ class Executor {
   }
 
   const CostedGraph& costed_;
+  const std::vector<int> positions_;
+  std::vector<std::int32_t> inputs_;          // by group: predecessors, or tensors that it reads from other groups
+  std::vector<double> least_rest_;            // by group: from its start to the end, were transfers free
+  std::vector<std::vector<int>> devices_of_;  // by cluster
+
+  // Of the placement.
   std::span<const int> placement_;
   std::span<const double> priorities_;
-  std::vector<int> positions_;
+  double bound_ = 0;                   // the timeline ends no sooner
   std::vector<std::int32_t> missing_;  // by group: predecessors that have not started, or tensors not sent
   std::vector<double> arrival_;        // by group: of its inputs, of those known
   std::vector<double> unit_free_;
-  std::vector<std::priority_queue<Waiting>> queues_;  // by device
-  std::vector<std::vector<int>> devices_of_;          // by cluster
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<double> unit_work_;             // by unit: seconds of its groups that have not started
+  std::vector<std::vector<Waiting>> queues_;  // by device: heaps
+  std::vector<Event> events_;                 // a heap, the next first
   PlacedSchedule schedule_;
 
   // Where the proxy is the contended one.
@@ -237,11 +298,18 @@ class Executor {
   std::vector<std::int32_t> first_reader_;  // by memory, of the tensor that is sent; -1: none
 };
 
-}  // namespace
+PlacedScheduler::PlacedScheduler(const CostedGraph& costed) : executor_(std::make_unique<Executor>(costed)) {}
+
+PlacedScheduler::~PlacedScheduler() = default;
+
+const PlacedSchedule& PlacedScheduler::Schedule(std::span<const int> placement, std::span<const double> priorities,
+                                                double limit) {
+  return executor_->Run(placement, priorities, limit);
+}
 
 PlacedSchedule SchedulePlaced(const CostedGraph& costed, std::span<const int> placement,
                               std::span<const double> priorities) {
-  return Executor(costed, placement, priorities).Run();
+  return PlacedScheduler(costed).Schedule(placement, priorities);
 }
 
 std::vector<double> PrioritiesInOrder(std::span<const int> sequence) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -23,6 +25,23 @@ struct PlacedSchedule {
 // groups + groups x devices that share units).
 PlacedSchedule SchedulePlaced(const CostedGraph& costed, std::span<const int> placement,
                               std::span<const double> priorities);
+
+// One placement after the other: what they share stays, so that a call allocates nothing once it has seen a few. The
+// graph must outlive it. One serves one thread.
+class PlacedScheduler {
+ public:
+  explicit PlacedScheduler(const CostedGraph& costed);
+  ~PlacedScheduler();
+
+  // As SchedulePlaced has it; lasts until the next call. Stops as soon as the timeline is known to end later than
+  // `limit`, seconds: then its makespan is a lower bound above that, and the rest of it is not filled in.
+  const PlacedSchedule& Schedule(std::span<const int> placement, std::span<const double> priorities,
+                                 double limit = std::numeric_limits<double>::infinity());
+
+ private:
+  class Executor;
+  std::unique_ptr<Executor> executor_;
+};
 
 // Priorities by group that ask for this order: the sooner in the sequence, which has every group, the higher.
 std::vector<double> PrioritiesInOrder(std::span<const int> sequence);

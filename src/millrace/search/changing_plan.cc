@@ -147,6 +147,12 @@ void ChangingPlan::Move(int group, int to) {
   Link(group);
 }
 
+std::span<const int> ChangingPlan::ChangedGroups() {
+  changed_groups_.clear();
+  for (const Undo& undo : undo_) changed_groups_.push_back(undo.group);
+  return changed_groups_;
+}
+
 void ChangingPlan::Revert() {
   for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) {
     Unlink(undo->group);

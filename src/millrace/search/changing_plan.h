@@ -41,6 +41,9 @@ class ChangingPlan {
 
   bool changed() const { return !undo_.empty(); }
 
+  // The groups of the change under way, some of them several times; until the next call.
+  std::span<const int> ChangedGroups();
+
  protected:
   struct Undo {
     int group;
@@ -82,10 +85,11 @@ class ChangingPlan {
   std::vector<int> first_on_, last_on_;    // by unit; -1: none
 
   // The change under way.
-  int first_;                        // the first position that a changed group has or had; num_groups: none
-  int last_ = -1;                    // the last one; -1: none
-  std::vector<Undo> undo_;           // in the order of the changes
-  std::vector<char> forced_;         // by group: placed or moved
+  int first_;                 // the first position that a changed group has or had; num_groups: none
+  int last_ = -1;             // the last one; -1: none
+  std::vector<Undo> undo_;    // in the order of the changes
+  std::vector<char> forced_;  // by group: placed or moved
+  std::vector<int> changed_groups_;
   std::vector<int> wake_, wake_up_;  // groups whose neighbour before, or behind, them on a unit is or was another
 
  private:

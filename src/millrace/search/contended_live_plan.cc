@@ -11,6 +11,11 @@ namespace {
 constexpr double kBeforeAll = -1;
 constexpr double kAfterAll = std::numeric_limits<double>::infinity();
 
+// Bounds are sums in another order than the timeline's, so the last bits differ.
+constexpr double kBelow = 1 - 1e-9;
+
+constexpr int kMostWays = 3;  // that are looked at for one change
+
 }  // namespace
 
 ContendedLivePlan::ContendedLivePlan(const CostedGraph& costed)
@@ -84,10 +89,7 @@ void ContendedLivePlan::Start(Assignment start) {
   }
   first.time = kBeforeAll;
   num_kept_ = 1;
-  for (int position = costed_.num_groups - 1; position >= 0; --position) {
-    const int group = current_.sequence[Index(position)];
-    rest_[Index(group)] = Rest(group);
-  }
+  FindRests();
   GoOn(kAfterAll, 0);
   Commit();
   FindCritical();
@@ -211,14 +213,16 @@ double ContendedLivePlan::Price(double limit) {
     for (const GroupEdge& edge : costed_.Predecessors(undo.group)) stale_.Add(Position(edge.group));
   }
   for (const int group : wake_up_) stale_.Add(Position(group));
-  ChangeRests(std::min(first_, open_[from]));
+  if (!ChangeRests(std::min(first_, open_[from]), limit, from)) return kAfterAll;
   GoOn(limit, from);
   return as_before_ ? makespan_ : std::max(run_.bound(), now_.makespan);
 }
 
 // What is left with the change, of groups at positions from `least` on: those before it have begun where the clock goes
-// on, and are told only if the change is kept.
-void ContendedLivePlan::ChangeRests(int least) {
+// on, from the remembered state `from`, and are told only if the change is kept. False, and no more is told, where a way
+// through a changed group says that the plan ends later than `limit`.
+bool ContendedLivePlan::ChangeRests(int least, double limit, std::size_t from) {
+  int ways = 0;
   for (int i = costed_.num_groups - 1; !stale_.empty();) {
     i = stale_.TakeLast(i);
     const int group = current_.sequence[Index(i)];
@@ -229,14 +233,78 @@ void ContendedLivePlan::ChangeRests(int least) {
     double& known = rest_[Index(group)];
     const double rest = Rest(group);
     if (rest == known) continue;
+    const bool changed_longer = forced_[Index(group)] != 0 && rest > known;
     rests_before_.push_back({group, known});
     known = rest;
-    for (const GroupEdge& edge : costed_.Predecessors(group)) stale_.Add(Position(edge.group));
-    const int units = costed_.topology.UnitsOf(Device(group));
+    if (changed_longer && ways++ < kMostWays && WayExceeds(limit, group, from)) {
+      stale_.Clear();
+      return false;
+    }
+    HandBack(group);
+  }
+  return true;
+}
+
+// Whether the plan ends later than `limit` by way of the group, were all channels free: from group to group back to what
+// comes last, and to one that has begun where the clock goes on. Most limits are exceeded on this way or on none, and
+// all ways take a hundred times as long to find.
+bool ContendedLivePlan::WayExceeds(double limit, int group, std::size_t from) const {
+  const ContendedState& state = kept_[from];
+  double way = rest_[Index(group)];
+  while (state.waiting[Index(group)] != 0) {
+    const int device = Device(group);
+    int latest = -1;
+    double arrival = std::max(0.0, state.time);
+    double between = 0;
+    const int units = costed_.topology.UnitsOf(device);
     for (int unit = 0; unit < units; ++unit) {
       const int previous = previous_[Slot(group, unit)];
-      if (previous >= 0) stale_.Add(Position(previous));
+      if (previous < 0 || finish_[Index(previous)] <= arrival) continue;
+      latest = previous;
+      arrival = finish_[Index(previous)];
     }
+    for (const GroupEdge& edge : costed_.Predecessors(group)) {
+      const LeastTransfer& transfer = transfers_[costed_.topology.Pair(Device(edge.group), device)];
+      const double seconds = transfer.latency + edge.bytes * transfer.seconds_per_byte;
+      if (finish_[Index(edge.group)] + seconds <= arrival) continue;
+      latest = edge.group;
+      arrival = finish_[Index(edge.group)] + seconds;
+      between = seconds;
+    }
+    if (latest < 0) return (way + arrival) * kBelow > limit;
+    way += SecondsOf(latest) + between;
+    group = latest;
+  }
+  return (way + (from == 0 ? 0.0 : state.start[Index(group)])) * kBelow > limit;
+}
+
+// What has grown may stay as it is, for these are bounds, and is handed on no further: most of what a change touches
+// grows a little, and a plan that is kept has all groups before it.
+void ContendedLivePlan::LowerRests() {
+  for (int i = costed_.num_groups - 1; !stale_.empty();) {
+    i = stale_.TakeLast(i);
+    const int group = current_.sequence[Index(i)];
+    const double rest = Rest(group);
+    if (rest >= rest_[Index(group)]) continue;
+    rest_[Index(group)] = rest;
+    HandBack(group);
+  }
+}
+
+void ContendedLivePlan::FindRests() {
+  for (int position = costed_.num_groups - 1; position >= 0; --position) {
+    const int group = current_.sequence[Index(position)];
+    rest_[Index(group)] = Rest(group);
+  }
+}
+
+// To those whose rest depends on the group's.
+void ContendedLivePlan::HandBack(int group) {
+  for (const GroupEdge& edge : costed_.Predecessors(group)) stale_.Add(Position(edge.group));
+  const int units = costed_.topology.UnitsOf(Device(group));
+  for (int unit = 0; unit < units; ++unit) {
+    const int previous = previous_[Slot(group, unit)];
+    if (previous >= 0) stale_.Add(Position(previous));
   }
 }
 
@@ -246,7 +314,7 @@ void ContendedLivePlan::Keep() {
 
 void ContendedLivePlan::Commit() {
   for (const int group : left_stale_) stale_.Add(Position(group));
-  ChangeRests(0);
+  LowerRests();
   for (int group = 0; group < costed_.num_groups; ++group) {
     const bool began = (from_ == 0 || kept_[from_].waiting[Index(group)] != 0) && now_.waiting[Index(group)] == 0;
     if (began) finish_[Index(group)] = now_.start[Index(group)] + SecondsOf(group);
@@ -282,6 +350,7 @@ void ContendedLivePlan::Forget() {
 }
 
 void ContendedLivePlan::FindCritical() {
+  FindRests();
   run_.TraceInto(&causes_);
   const ChainedPlan plan = Chains();
   now_ = kept_.front();

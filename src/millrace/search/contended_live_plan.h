@@ -15,7 +15,8 @@
 // Nothing happens differently before the first finish that reads what has changed: the clock goes on from the last
 // remembered state before that. It stops where all goes on as it did without the change, and as soon as what has begun
 // rules the change out: who gets a channel first depends on everything before, but no plan ends sooner than it would
-// with all channels free.
+// with all channels free. Most changes are ruled out before the clock starts, by a single way from what has begun to a
+// changed group and on to the end.
 namespace millrace {
 
 // After a change: Price, then Keep or TakeBack.
@@ -31,7 +32,8 @@ class ContendedLivePlan : public ChangingPlan {
   // Is it on the chain of groups and transfers that the makespan hangs on? As of the last FindCritical.
   bool Critical(int group) const { return critical_[Index(group)] != 0; }
 
-  // A simulation from the start.
+  // A simulation from the start, and a look at what is left behind every group: between two calls bounds grow loose.
+  // No change may be under way.
   void FindCritical();
 
   // The makespan with the change. As soon as it is known to exceed `limit` it may be a lower bound above `limit`. At
@@ -68,7 +70,11 @@ class ContendedLivePlan : public ChangingPlan {
   void GoOn(double limit, std::size_t from);
   bool SameCrossings(const ContendedState& before) const;
   bool GoesOnLike(const ContendedState& before) const;
-  void ChangeRests(int least);
+  bool ChangeRests(int least, double limit, std::size_t from);
+  bool WayExceeds(double limit, int group, std::size_t from) const;
+  void LowerRests();
+  void FindRests();
+  void HandBack(int group);
   void Forget();
   void Commit();
   void Mark(int cause);
@@ -84,7 +90,7 @@ class ContendedLivePlan : public ChangingPlan {
   ContendedState now_;
   std::vector<int> open_;                 // by place as in kept_: the first position of a group that has not begun
   std::vector<LeastTransfer> transfers_;  // by pair of devices
-  std::vector<double> rest_;              // by group: the least from its start to the end, with the change
+  std::vector<double> rest_;              // by group: no more than from its start to the end, with the change
   PositionSet stale_;                     // positions whose rest is to be found anew
   std::vector<int> left_stale_;           // groups whose rest is, should the change be kept
   std::vector<OldRest> rests_before_;

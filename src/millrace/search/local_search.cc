@@ -73,7 +73,7 @@ RatedAssignment LocalSearch::ImproveLive(Live& plan, Assignment start, const Loc
     // A plan as fast but for rounding is as good.
     const double limit = plan.makespan() * (1 + 1e-12) - temperature * std::log(1.0 - random.Uniform());
     const bool taken = plan.Price(limit) <= limit;
-    const bool now_fits = taken && workspace_->memory.Fits(plan.assignment());
+    const bool now_fits = taken && workspace_->memory.FitsWith(plan.assignment(), plan.ChangedGroups());
     if (!taken || (fits && !now_fits)) {
       plan.TakeBack();
       continue;

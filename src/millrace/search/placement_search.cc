@@ -36,6 +36,7 @@ class PlacementSearch {
         options_(options),
         random_(random),
         course_(Evaluations(options), options.seconds),
+        scheduler_(costed),
         memory_(costed) {
     if (options.judge == PlacementJudge::kContended) contended_.emplace(costed);
     if (options.judge == PlacementJudge::kProxy) by_proxy_.emplace(costed);
@@ -66,7 +67,8 @@ class PlacementSearch {
     double now = best_.makespan;
     if (options_.own_starts) {
       now = DescendByRoles(
-          costed_, now, [this](const std::vector<int>& placement) { return Judge(placement, priorities_); },
+          costed_, now,
+          [this](const std::vector<int>& placement, double limit) { return Judge(placement, priorities_, limit); },
           [this] {
             StopIfInterrupted();
             return Progress() > kRolesUntil;
@@ -80,11 +82,12 @@ class PlacementSearch {
         ++evaluations_;  // so that a graph where nothing can move comes to an end
         continue;
       }
-      const double then = Judge(moving.placement(), priorities_);
       const double temperature =
           best_.makespan * options_.first_temperature_share *
           std::pow(options_.last_temperature_share / options_.first_temperature_share, Progress());
-      if (then <= now || random_.Uniform() < std::exp((now - then) / temperature)) {
+      const double limit = now - temperature * std::log(1.0 - random_.Uniform());
+      const double then = Judge(moving.placement(), priorities_, limit);
+      if (then <= limit) {
         now = then;
       } else {
         moving.Undo();
@@ -93,7 +96,7 @@ class PlacementSearch {
   }
 
   void Ask(const std::vector<int>& placement) {
-    proposed_ = options_.proposer->Propose(SchedulePlaced(costed_, placement, priorities_).assignment, random_);
+    proposed_ = options_.proposer->Propose(scheduler_.Schedule(placement, priorities_).assignment, random_);
     next_ = 0;
   }
 
@@ -135,7 +138,7 @@ class PlacementSearch {
     for (const PlacementStart& start : starts) {
       if (NoMoreStarts()) return;
       for (OrderedPlacement& placed : PlacedInFixedOrders(costed_, start.placement))
-        TryInOrder(std::move(placed.planned.assignment));
+        TryInOrder(placed.planned.assignment);
     }
   }
 
@@ -156,45 +159,50 @@ class PlacementSearch {
   void FindOrder() {
     if (options_.keep_order || options_.judge == PlacementJudge::kGreedy) return;
     PlannedAssignment found = OrderThereAndBack(costed_, {best_.assignment, best_.makespan});
-    if (found.makespan < best_.makespan) Take(std::move(found.assignment));
+    if (found.makespan < best_.makespan) Take(found.assignment);
   }
 
   // As it is, waiting included, and then as an executor runs it that has the order for its priorities.
-  void TryInOrder(Assignment assignment) {
+  void TryInOrder(const Assignment& assignment) {
     std::vector<double> priorities = PrioritiesInOrder(assignment.sequence);
     const double before = best_.makespan;
     const double executed = Judge(assignment.placement, priorities);
-    const double kept = Take(std::move(assignment));
+    const double kept = Take(assignment);
     if (std::min(executed, kept) < before) priorities_ = std::move(priorities);
   }
 
-  // Seconds as judged; remembers the best.
-  double Judge(const std::vector<int>& placement, const std::vector<double>& priorities) {
-    return Take(SchedulePlaced(costed_, placement, priorities).assignment);
+  // Seconds as judged; remembers the best. More than `limit` where it is more, or where the executor's own timeline is:
+  // under contention that says as much, but for tensors that several readers of a memory wait for.
+  double Judge(const std::vector<int>& placement, const std::vector<double>& priorities, double limit = kOverfull) {
+    if (options_.judge == PlacementJudge::kGreedy || costed_.topology.proxy != Proxy::kContended) limit = kOverfull;
+    const PlacedSchedule& placed = scheduler_.Schedule(placement, priorities, limit);
+    if (placed.timeline.makespan <= limit) return Take(placed.assignment);
+    ++evaluations_;
+    return placed.timeline.makespan;
   }
 
-  double Take(Assignment assignment) {
+  double Take(const Assignment& assignment) {
     ++evaluations_;
-    const double makespan = options_.judge == PlacementJudge::kGreedy ? GreedySeconds(assignment) : Seconds(assignment);
-    if (makespan < best_.makespan) best_ = {.assignment = std::move(assignment), .makespan = makespan};
+    if (options_.judge == PlacementJudge::kGreedy) return TakeGreedily(assignment);
+    const double makespan =
+        by_proxy_ ? by_proxy_->Makespan(assignment) : contended_->Makespan(assignment.placement, assignment.sequence);
+    if (!memory_.Fits(assignment)) return kOverfull;
+    if (makespan < best_.makespan) best_ = {.assignment = assignment, .makespan = makespan};
     return makespan;
   }
 
-  double Seconds(const Assignment& assignment) {
-    if (!memory_.Fits(assignment)) return kOverfull;
-    return by_proxy_ ? by_proxy_->Makespan(assignment)
-                     : contended_->Makespan(assignment.placement, assignment.sequence);
-  }
-
-  // Leaves the assignment in the order of its execution.
-  double GreedySeconds(Assignment& assignment) {
+  // In the order of its execution.
+  double TakeGreedily(Assignment assignment) {
     const Timeline timeline = GreedyTimeline(costed_, assignment);
     std::stable_sort(assignment.sequence.begin(), assignment.sequence.end(), [&timeline](int a, int b) {
       const auto first = static_cast<std::size_t>(a), second = static_cast<std::size_t>(b);
       return std::tie(timeline.start[first], timeline.finish[first]) <
              std::tie(timeline.start[second], timeline.finish[second]);
     });
-    return memory_.Fits(assignment) ? timeline.makespan : kOverfull;
+    if (!memory_.Fits(assignment)) return kOverfull;
+    if (timeline.makespan < best_.makespan)
+      best_ = {.assignment = std::move(assignment), .makespan = timeline.makespan};
+    return timeline.makespan;
   }
 
   const CostedGraph& costed_;
@@ -203,6 +211,7 @@ class PlacementSearch {
   Course course_;
   std::optional<ContendedSimulator> contended_;  // of these two the one that judges
   std::optional<Simulator> by_proxy_;
+  PlacedScheduler scheduler_;
   MemoryCheck memory_;
   std::vector<double> ranks_;
   std::vector<double> priorities_;       // by group

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -14,6 +15,10 @@ class PositionSet {
   explicit PositionSet(int positions) : words_(static_cast<std::size_t>(positions / kBits + 1)) {}
 
   bool empty() const { return count_ == 0; }
+  void Clear() {
+    std::fill(words_.begin(), words_.end(), std::uint64_t{0});
+    count_ = 0;
+  }
 
   void Add(int position) {
     std::uint64_t& word = words_[static_cast<std::size_t>(position / kBits)];

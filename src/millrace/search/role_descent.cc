@@ -56,8 +56,8 @@ std::vector<int> IdlestDevices(const CostedGraph& costed, const std::vector<int>
 }  // namespace
 
 double DescendByRoles(const CostedGraph& costed, double now,
-                      const std::function<double(const std::vector<int>&)>& judge, const std::function<bool()>& done,
-                      MovingPlacement& moving) {
+                      const std::function<double(const std::vector<int>&, double)>& judge,
+                      const std::function<bool()>& done, MovingPlacement& moving) {
   const std::optional<ClusterLevel> parts = PartsOf(costed);
   if (!parts) return now;
   const std::vector<int> order = InOrder(WorkBy(parts->cluster_of, parts->num_clusters(), costed), std::greater<>());
@@ -68,7 +68,7 @@ double DescendByRoles(const CostedGraph& costed, double now,
       for (const int device : IdlestDevices(costed, moving.placement())) {
         if (done()) return now;
         if (!moving.Move({parts->Members(part), device})) continue;
-        const double then = judge(moving.placement());
+        const double then = judge(moving.placement(), now);
         if (then < now) {
           now = then;
           helped = true;

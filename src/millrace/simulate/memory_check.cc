@@ -31,7 +31,9 @@ MemoryCheck::MemoryCheck(const CostedGraph& costed)
       most_(ordered_.size()),
       least_(ordered_.size()),
       limited_(ordered_.size()),
-      open_(ordered_.size()) {
+      open_(ordered_.size()),
+      peak_(ordered_.size()),
+      may_add_(ordered_.size()) {
   const std::vector<int>& memory_of = costed.topology.memory_of;
   for (std::size_t memory = 0; memory < ordered_.size(); ++memory) {
     limited_[memory] = costed.topology.memory_bytes[memory] < std::numeric_limits<double>::infinity() ? 1 : 0;
@@ -40,6 +42,11 @@ MemoryCheck::MemoryCheck(const CostedGraph& costed)
 }
 
 bool MemoryCheck::Fits(const Assignment& assignment) {
+  may_hold_.clear();
+  return WholeFits(assignment);
+}
+
+bool MemoryCheck::WholeFits(const Assignment& assignment) {
   if (!costed_.limited_memory) return true;
   const ByOrder by_order = WheneverGroupsRun(assignment);
   if (by_order != ByOrder::kOpen) return by_order == ByOrder::kFits;
@@ -49,6 +56,47 @@ bool MemoryCheck::Fits(const Assignment& assignment) {
   }
   simulator_->Run(assignment, timeline_);
   return meter_->FitIn(open_, assignment, timeline_);
+}
+
+bool MemoryCheck::FitsWith(const Assignment& assignment, std::span<const int> changed) {
+  if (!costed_.limited_memory) return true;
+  if (!may_hold_.empty() && HasRoomFor(assignment, changed)) return true;
+  if (!WholeFits(assignment)) return false;
+  Remember(assignment);
+  return true;
+}
+
+bool MemoryCheck::HasRoomFor(const Assignment& assignment, std::span<const int> changed) {
+  const std::vector<int>& memory_of = costed_.topology.memory_of;
+  std::fill(may_add_.begin(), may_add_.end(), 0.0);
+  for (const int group : changed) {
+    const std::int32_t here = memory_of[Index(assignment.placement[Index(group)])];
+    const std::int32_t before = home_[Index(group)];
+    may_add_[Index(here)] += touches_[Index(group)];
+    if (before != here) may_add_[Index(before)] += touches_[Index(group)];
+  }
+  for (std::size_t memory = 0; memory < may_add_.size(); ++memory) {
+    const double most = may_hold_[memory] + may_add_[memory];
+    if (most * kSummedOtherwise > costed_.topology.memory_bytes[memory]) return false;
+  }
+  for (std::size_t memory = 0; memory < may_add_.size(); ++memory) may_hold_[memory] += may_add_[memory];
+  for (const int group : changed) home_[Index(group)] = memory_of[Index(assignment.placement[Index(group)])];
+  return true;
+}
+
+// A plan that fits, of which every peak is known.
+void MemoryCheck::Remember(const Assignment& assignment) {
+  if (touches_.empty()) {
+    touches_ = costed_.weight_bytes;
+    for (const GroupTensor& tensor : costed_.tensors) {
+      if (tensor.producer >= 0) touches_[Index(tensor.producer)] += tensor.bytes;
+      for (const std::int32_t reader : costed_.Readers(tensor)) touches_[Index(reader)] += tensor.bytes;
+    }
+  }
+  may_hold_ = peak_;
+  home_.resize(assignment.placement.size());
+  for (std::size_t group = 0; group < home_.size(); ++group)
+    home_[group] = costed_.topology.memory_of[Index(assignment.placement[group])];
 }
 
 void MemoryCheck::Hold(double* changes, std::int32_t from, std::int32_t to, double bytes) {
@@ -116,6 +164,7 @@ MemoryCheck::ByOrder MemoryCheck::Judge(const Assignment& assignment) {
     most_[memory] = weights_[memory] + all_the_time_[memory];
     least_[memory] = weights_[memory];
     open_[memory] = most_[memory] * kSummedOtherwise > capacity[memory] ? 1 : 0;
+    peak_[memory] = most_[memory];
   }
   for (const int group : assignment.sequence) {
     const int device = assignment.placement[Index(group)];
@@ -123,6 +172,7 @@ MemoryCheck::ByOrder MemoryCheck::Judge(const Assignment& assignment) {
     const auto at = Index(offset_[memory] + place_[Index(group)]);
     most_[memory] += at_most_[at];
     least_[memory] += at_least_[at];
+    peak_[memory] = std::max(peak_[memory], most_[memory]);
     if (most_[memory] * kSummedOtherwise > capacity[memory]) open_[memory] = 1;
     // What a group holds that takes no time need not be there all at once.
     if (least_[memory] > capacity[memory] * kSummedOtherwise && costed_.Seconds(group, device) > 0)

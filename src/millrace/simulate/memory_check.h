@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "millrace/cost/costed_graph.h"
@@ -22,6 +23,11 @@ class MemoryCheck {
   // Stays every peak (peak_memory.h) within its memory's capacity? True at once where memory is not limited.
   bool Fits(const Assignment& assignment);
 
+  // The same after a change of the plan that it was asked about last: these groups were placed or moved, each named at
+  // least once. A change that does not fit is taken back, unless the plan did not fit before. What a group reads, makes
+  // and weighs is all that it can add, so as long as there is room for that the plan is not looked at.
+  bool FitsWith(const Assignment& assignment, std::span<const int> changed);
+
   // What the order of groups says of every timeline it may have. A copy of what another memory's group makes lies there
   // from the first reader to the last at least, and from the beginning at most; where several devices share a memory,
   // only the weights at least, and everything all the time at most.
@@ -29,6 +35,10 @@ class MemoryCheck {
   ByOrder WheneverGroupsRun(const Assignment& assignment);
 
  private:
+  bool WholeFits(const Assignment& assignment);
+  void Remember(const Assignment& assignment);
+  bool HasRoomFor(const Assignment& assignment, std::span<const int> changed);
+
   // From one place to another, both included.
   static void Hold(double* changes, std::int32_t from, std::int32_t to, double bytes);
   ByOrder Judge(const Assignment& assignment);
@@ -47,6 +57,11 @@ class MemoryCheck {
   std::vector<double> most_, least_;    // by memory: so far
   std::vector<char> limited_;           // by memory: it has a capacity
   std::vector<char> open_;              // by memory: the order does not say that it suffices
+  std::vector<double> peak_;            // by memory: the most of most_
+  std::vector<double> may_hold_;        // by memory: the plan holds no more; empty: not known, or too much
+  std::vector<double> may_add_;         // by memory, with a change
+  std::vector<double> touches_;         // by group: bytes of what it reads, makes and weighs
+  std::vector<std::int32_t> home_;      // by group: its memory in that plan
   std::optional<Simulator> simulator_;  // these two from the first plan on that the order does not settle
   std::optional<PeakMemoryMeter> meter_;
   Timeline timeline_;
