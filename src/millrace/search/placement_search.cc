@@ -27,6 +27,7 @@ namespace {
 
 constexpr double kShareOfStarts = 1.0 / 3;  // of the budget, at most, for looking at starts
 constexpr double kRolesUntil = 0.5;         // of the budget, at most, with starts, for moves of whole parts
+constexpr double kShareOfLooks = 0.2;       // of the time so far, that its proposer may have had before another look
 constexpr double kOverfull = std::numeric_limits<double>::infinity();
 
 class PlacementSearch {
@@ -77,7 +78,7 @@ class PlacementSearch {
     }
     for (std::int64_t tried = 0; Progress() < 1; ++tried) {
       StopIfInterrupted();
-      if (options_.proposer != nullptr && tried % std::max(1, options_.tries) == 0) Ask(moving.placement());
+      if (TimeToAsk(tried)) Ask(tried, moving.placement());
       if (!Change(moving)) {
         ++evaluations_;  // so that a graph where nothing can move comes to an end
         continue;
@@ -95,9 +96,18 @@ class PlacementSearch {
     }
   }
 
-  void Ask(const std::vector<int>& placement) {
+  // Where time is limited most of it is the search's own.
+  bool TimeToAsk(std::int64_t tried) const {
+    if (options_.proposer == nullptr || tried < next_look_) return false;
+    return !options_.seconds || look_seconds_ <= kShareOfLooks * clock_.Elapsed();
+  }
+
+  void Ask(std::int64_t tried, const std::vector<int>& placement) {
+    const Deadline look;
     proposed_ = options_.proposer->Propose(scheduler_.Schedule(placement, priorities_).assignment, random_);
     next_ = 0;
+    next_look_ = tried + std::max(1, options_.tries);
+    look_seconds_ += look.Elapsed();
   }
 
   bool Change(MovingPlacement& moving) {
@@ -217,6 +227,9 @@ class PlacementSearch {
   std::vector<double> priorities_;       // by group
   std::vector<PlacementMove> proposed_;  // when the proposer was asked last
   std::size_t next_ = 0;                 // of these
+  std::int64_t next_look_ = 0;           // no move before this one asks again
+  double look_seconds_ = 0;              // of all looks
+  const Deadline clock_;
   FoundPlacement best_;
   std::int64_t evaluations_ = 0;
 };

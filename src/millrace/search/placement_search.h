@@ -38,7 +38,7 @@ struct PlacementSearchOptions {
   bool keep_order = false;           // starts keep their priorities, empty ones being the order of readiness
   bool own_starts = true;            // false: those given alone, in their orders
   MoveProposer* proposer = nullptr;  // not owned; null: all moves are by chance
-  int tries = 50;                    // moves between two of its looks at the plan
+  int tries = 50;                    // moves between two of its looks at the plan, at least
   double proposed = 0.5;             // share of the moves that are its own, while it has any
   std::stop_token stop = {};         // asked: it ends as if its time were over
 };

@@ -36,6 +36,12 @@ std::unique_ptr<Planner> Resampled(const WindowResamplingOptions& options,
   return MakeWindowResampling({.name = "resampled"}, std::move(source), MakeUniformPolicy(), options);
 }
 
+WindowResamplingOptions HalfDrawn() {
+  WindowResamplingOptions options;
+  options.drawn_share = 0.5;
+  return options;
+}
+
 TEST(WindowResampling, OffersAsManyValidPlansAsAskedForTheSameAtAnyNumberOfThreads) {
   int better = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -44,7 +50,7 @@ TEST(WindowResampling, OffersAsManyValidPlansAsAskedForTheSameAtAnyNumberOfThrea
     Simulator simulator(problem.costed);
     Budget budget;
     budget.samples = 11;
-    WindowResamplingOptions options;
+    WindowResamplingOptions options = HalfDrawn();
     options.rounds_a_side = 1;  // so that the reversed graph has its turns
     const std::vector<Assignment> offers = Offers(*Resampled(options), problem.costed, budget, Random(1));
     ASSERT_EQ(offers.size(), 11u);
@@ -64,7 +70,7 @@ TEST(WindowResampling, OffersAsManyValidPlansAsAskedForTheSameAtAnyNumberOfThrea
 TEST(WindowResampling, OffersTheOtherPlannersPlansFirst) {
   Random random(3);
   const EnvironmentProblem problem(random, {});
-  WindowResamplingOptions options;
+  const WindowResamplingOptions options = HalfDrawn();
   Budget budget;
   budget.samples = 1;
   const auto list = [] { return MakeHeuristic("list"); };
@@ -86,7 +92,7 @@ TEST(WindowResampling, OffersNothingSlowerThanListsThereAndBackFromEachOfItsDraw
     ThereAndBack passes(problem.costed);
     Budget budget;
     budget.samples = 8;
-    const std::vector<Assignment> offers = Offers(*Resampled({}), problem.costed, budget, Random(1));
+    const std::vector<Assignment> offers = Offers(*Resampled(HalfDrawn()), problem.costed, budget, Random(1));
     ASSERT_EQ(offers.size(), 8u);
     double listed = simulator.Makespan(offers[0]), drawn = listed, least = listed;
     for (std::size_t i = 0; i < offers.size(); ++i) {

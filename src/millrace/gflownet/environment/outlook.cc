@@ -28,7 +28,6 @@ Outlook::Outlook(const Environment& environment)
       seconds_(most_slots_ * devices_),
       offsets_(most_slots_ + 1),
       skipped_(most_slots_),
-      arrivals_(most_slots_ * devices_ * kAtOnce),
       free_(devices_ * kAtOnce),
       unit_free_(static_cast<std::size_t>(environment.costed().topology.num_units) * kAtOnce) {
   const CostedGraph& costed = environment.costed();
@@ -42,6 +41,12 @@ Outlook::Outlook(const Environment& environment)
     return true;
   };
   equal_links_ = devices_ > 1 && equal(topology.latency) && equal(topology.seconds_per_byte);
+  if (equal_links_) {
+    for (LaneArray* const of_slots : {&inputs_.last_from, &inputs_.there, &inputs_.elsewhere})
+      *of_slots = LaneArray(most_slots_ * kAtOnce);
+  } else {
+    arrivals_ = LaneArray(most_slots_ * devices_ * kAtOnce);
+  }
   latency_.assign(topology.latency.begin(), topology.latency.end());
   per_byte_.assign(topology.seconds_per_byte.begin(), topology.seconds_per_byte.end());
   shared_units_ = topology.num_units != topology.num_devices;
@@ -59,8 +64,59 @@ Outlook::Outlook(const Environment& environment)
   }
 }
 
+// The readers of a slot that has gone to a device in each lane, or to -1 where it is left out, hear of its finish.
+template <int Width, bool kEqualLinks>
+MILLRACE_INLINE void Outlook::Tell(Outlook& o, std::size_t slot, std::size_t lane, const Vector<Width>& device,
+                                   const Vector<Width>& finish) {
+  using Lanes = Vector<Width>;
+  const std::size_t devices = o.devices_;
+  const auto first = static_cast<std::size_t>(o.offsets_[slot]);
+  const auto last = static_cast<std::size_t>(o.offsets_[slot + 1]);
+  if (first == last) return;
+  if constexpr (kEqualLinks) {
+    const Lanes sent = finish + o.latency_[1];
+    for (std::size_t r = first; r < last; ++r) {
+      const Reader& reader = o.readers_[r];
+      const std::size_t at = static_cast<std::size_t>(reader.slot) * kAtOnce + lane;
+      Lanes& last_from = VectorAt<Width>(o.inputs_.last_from.data() + at);
+      Lanes& there = VectorAt<Width>(o.inputs_.there.data() + at);
+      Lanes& elsewhere = VectorAt<Width>(o.inputs_.elsewhere.data() + at);
+      const Lanes arrives = sent + reader.bytes * o.per_byte_[1];
+      const auto same = device == last_from;
+      const auto later = arrives > elsewhere;
+      // A new device hears of what was the last before as all others did.
+      const Lanes known = (later & ~same) ? elsewhere : there;
+      const Lanes adds = (later | same) ? finish : arrives;
+      there = adds > known ? adds : known;
+      last_from = later ? device : last_from;
+      elsewhere = later ? arrives : elsewhere;
+    }
+  } else {
+    alignas(sizeof(Lanes)) float on[Width];
+    VectorAt<Width>(on) = device;
+    std::size_t rows[Width];
+    for (std::size_t l = 0; l < Width; ++l) rows[l] = static_cast<std::size_t>(std::max(on[l], 0.0f)) * devices;
+    for (std::size_t d = 0; d < devices; ++d) {
+      alignas(sizeof(Lanes)) float latencies[Width], each[Width];
+      for (std::size_t l = 0; l < Width; ++l) {
+        latencies[l] = o.latency_[rows[l] + d];
+        each[l] = o.per_byte_[rows[l] + d];
+      }
+      const Lanes sent = VectorAt<Width>(latencies) + finish;
+      const Lanes per_byte = VectorAt<Width>(each);
+      for (std::size_t r = first; r < last; ++r) {
+        const Reader& reader = o.readers_[r];
+        Lanes& arrival = VectorAt<Width>(o.arrivals_.data() +
+                                         (static_cast<std::size_t>(reader.slot) * devices + d) * kAtOnce + lane);
+        const Lanes arrives = sent + reader.bytes * per_byte;
+        arrival = arrives > arrival ? arrives : arrival;
+      }
+    }
+  }
+}
+
 // Each slot in turn goes to where it finishes first, in each lane by itself.
-template <int Width>
+template <int Width, bool kEqualLinks>
 MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
   using Lanes = Vector<Width>;
   const std::size_t devices = o.devices_;
@@ -68,18 +124,33 @@ MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
   for (std::size_t lane = 0; lane < kAtOnce; lane += Width) {
     for (std::size_t slot = 0; slot < o.slots_; ++slot) {
       const float* const seconds = o.seconds_.data() + slot * devices;
-      float* const arrivals = o.arrivals_.data() + slot * devices * kAtOnce + lane;
+      const float* const arrived = o.arrived_.data() + slot * devices;
       Lanes finish = Lanes{} + kForbidden;
       Lanes best = Lanes{} - 1.0f;
       Lanes free_of_best = best;
-      for (std::size_t d = 0; d < devices; ++d) {
-        const Lanes arrival = VectorAt<Width>(arrivals + d * kAtOnce);
+      Lanes number{};
+      Lanes last_from, there, elsewhere;
+      if constexpr (kEqualLinks) {
+        const std::size_t at = slot * kAtOnce + lane;
+        last_from = VectorAt<Width>(o.inputs_.last_from.data() + at);
+        there = VectorAt<Width>(o.inputs_.there.data() + at);
+        elsewhere = VectorAt<Width>(o.inputs_.elsewhere.data() + at);
+      }
+      for (std::size_t d = 0; d < devices; ++d, number += 1.0f) {
+        Lanes arrival;
+        if constexpr (kEqualLinks) {
+          const Lanes sent = last_from == number ? there : elsewhere;
+          const Lanes before = Lanes{} + arrived[d];
+          arrival = sent > before ? sent : before;
+        } else {
+          arrival = VectorAt<Width>(o.arrivals_.data() + (slot * devices + d) * kAtOnce + lane);
+        }
         const Lanes free = VectorAt<Width>(o.free_.data() + d * kAtOnce + lane);
         const Lanes end = (arrival > free ? arrival : free) + seconds[d];
         // Of equally good devices that which is free last, so that how devices are numbered does not matter.
         const auto better = (end < finish) | ((end == finish) & (free > free_of_best));
         finish = better ? end : finish;
-        best = better ? Lanes{} + static_cast<float>(d) : best;
+        best = better ? number : best;
         free_of_best = better ? free : free_of_best;
       }
       if (o.skipped_[slot] != 0) {
@@ -89,12 +160,10 @@ MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
           finish[l] = -kForbidden;
         }
       }
-      alignas(sizeof(Lanes)) float on[Width];
-      VectorAt<Width>(on) = best;
       if (o.shared_units_) {
         for (std::size_t l = 0; l < Width; ++l) {
-          if (on[l] < 0) continue;
-          for (const std::int32_t unit : topology.UnitsAt(static_cast<int>(on[l])))
+          if (best[l] < 0) continue;
+          for (const std::int32_t unit : topology.UnitsAt(static_cast<int>(best[l])))
             o.unit_free_.data()[static_cast<std::size_t>(unit) * kAtOnce + lane + l] = finish[l];
         }
         for (std::size_t d = 0; d < devices; ++d) {
@@ -107,40 +176,13 @@ MILLRACE_INLINE void Outlook::GoOn(Outlook& o) {
           VectorAt<Width>(o.free_.data() + d * kAtOnce + lane) = free;
         }
       } else {
-        for (std::size_t d = 0; d < devices; ++d) {
+        number = Lanes{};
+        for (std::size_t d = 0; d < devices; ++d, number += 1.0f) {
           Lanes& free = VectorAt<Width>(o.free_.data() + d * kAtOnce + lane);
-          free = best == Lanes{} + static_cast<float>(d) ? finish : free;
+          free = best == number ? finish : free;
         }
       }
-      const auto first = static_cast<std::size_t>(o.offsets_[slot]);
-      const auto last = static_cast<std::size_t>(o.offsets_[slot + 1]);
-      if (first == last) continue;
-      std::size_t rows[Width];
-      for (std::size_t l = 0; l < Width; ++l) rows[l] = static_cast<std::size_t>(std::max(on[l], 0.0f)) * devices;
-      for (std::size_t d = 0; d < devices; ++d) {
-        Lanes latency, per_byte;
-        if (o.equal_links_) {
-          const auto here = best == Lanes{} + static_cast<float>(d);
-          latency = here ? Lanes{} : Lanes{} + o.latency_[1];
-          per_byte = here ? Lanes{} : Lanes{} + o.per_byte_[1];
-        } else {
-          alignas(sizeof(Lanes)) float latencies[Width], each[Width];
-          for (std::size_t l = 0; l < Width; ++l) {
-            latencies[l] = o.latency_[rows[l] + d];
-            each[l] = o.per_byte_[rows[l] + d];
-          }
-          latency = VectorAt<Width>(latencies);
-          per_byte = VectorAt<Width>(each);
-        }
-        latency += finish;
-        for (std::size_t r = first; r < last; ++r) {
-          const Reader& reader = o.readers_[r];
-          Lanes& arrival = VectorAt<Width>(o.arrivals_.data() +
-                                           (static_cast<std::size_t>(reader.slot) * devices + d) * kAtOnce + lane);
-          const Lanes arrives = latency + reader.bytes * per_byte;
-          arrival = arrives > arrival ? arrives : arrival;
-        }
-      }
+      Tell<Width, kEqualLinks>(o, slot, lane, best, finish);
     }
   }
 }
@@ -225,6 +267,14 @@ void Outlook::Begin(std::size_t lane, Action action) {
     const std::int32_t slot_of_reader = slot_of_[static_cast<std::size_t>(reader.rank)];
     if (slot_of_reader < 0) continue;
     const auto bytes = static_cast<float>(reader.bytes);
+    if (equal_links_) {
+      // The first that is told, so nothing else comes there.
+      const std::size_t at = static_cast<std::size_t>(slot_of_reader) * kAtOnce + lane;
+      inputs_.last_from.data()[at] = static_cast<float>(on);
+      inputs_.there.data()[at] = finish;
+      inputs_.elsewhere.data()[at] = finish + latency_[1] + bytes * per_byte_[1];
+      continue;
+    }
     for (std::size_t d = 0; d < devices_; ++d) {
       float& arrival = arrivals_.data()[(static_cast<std::size_t>(slot_of_reader) * devices_ + d) * kAtOnce + lane];
       arrival = std::max(arrival, finish + latency_[on * devices_ + d] + bytes * per_byte_[on * devices_ + d]);
@@ -234,15 +284,24 @@ void Outlook::Begin(std::size_t lane, Action action) {
 
 // Fills prospects_ for actions_.
 void Outlook::LookInto() {
-  static const auto go_on = BestBodyOf<&GoOn<kLanesOfBaseline>, &GoOn<kLanesOfAvx2>, &GoOn<kLanesOfAvx2>>();
+  static const auto go_on =
+      BestBodyOf<&GoOn<kLanesOfBaseline, false>, &GoOn<kLanesOfAvx2, false>, &GoOn<kLanesOfAvx2, false>>();
+  static const auto go_on_equal_links =
+      BestBodyOf<&GoOn<kLanesOfBaseline, true>, &GoOn<kLanesOfAvx2, true>, &GoOn<kLanesOfAvx2, true>>();
   if (!gathered_) Gather();
   gathered_ = true;
   const State& state = *state_;
   prospects_.resize(actions_.size());
   for (std::size_t first = 0; first < actions_.size(); first += kAtOnce) {
     const std::size_t lanes = std::min(kAtOnce, actions_.size() - first);
-    for (std::size_t cell = 0; cell < slots_ * devices_; ++cell)
-      std::fill_n(arrivals_.data() + cell * kAtOnce, kAtOnce, arrived_[cell]);
+    if (equal_links_) {
+      std::fill_n(inputs_.last_from.data(), slots_ * kAtOnce, -1.0f);
+      std::fill_n(inputs_.there.data(), slots_ * kAtOnce, -kForbidden);
+      std::fill_n(inputs_.elsewhere.data(), slots_ * kAtOnce, -kForbidden);
+    } else {
+      for (std::size_t cell = 0; cell < slots_ * devices_; ++cell)
+        std::fill_n(arrivals_.data() + cell * kAtOnce, kAtOnce, arrived_[cell]);
+    }
     for (std::size_t d = 0; d < devices_; ++d)
       std::fill_n(free_.data() + d * kAtOnce, kAtOnce,
                   static_cast<float>(state.DeviceFree(static_cast<int>(d)) - first_free_));
@@ -253,7 +312,7 @@ void Outlook::LookInto() {
     }
     std::fill(skipped_.begin(), skipped_.end(), std::uint8_t{0});
     for (std::size_t lane = 0; lane < lanes; ++lane) Begin(lane, actions_[first + lane]);
-    go_on(*this);
+    (equal_links_ ? go_on_equal_links : go_on)(*this);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       double weighted = 0;
       double speeds = 0;

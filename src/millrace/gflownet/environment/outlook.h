@@ -60,8 +60,18 @@ class Outlook {
     double latest = 0;
   };
 
-  template <int Width>
+  // When the inputs of a slot that others before it send are there, in every lane, where all links are equal: on the
+  // device that sends the one that comes last, and on any other. What that device sends itself comes sooner there, and
+  // so nothing else need be known.
+  struct Inputs {
+    LaneArray last_from, there, elsewhere;  // by slot
+  };
+
+  template <int Width, bool kEqualLinks>
   static void GoOn(Outlook& outlook);
+  template <int Width, bool kEqualLinks>
+  static void Tell(Outlook& outlook, std::size_t slot, std::size_t lane, const Vector<Width>& device,
+                   const Vector<Width>& finish);
 
   void Gather();
   void LookInto();
@@ -89,8 +99,10 @@ class Outlook {
   std::vector<Reader> readers_;           // among the slots
 
   // Of the choices side by side, the lane last.
-  std::vector<std::uint8_t> skipped_;      // by slot: a bit for each lane that does not place it
-  LaneArray arrivals_, free_, unit_free_;  // by slot and device, by device, by unit
+  std::vector<std::uint8_t> skipped_;  // by slot: a bit for each lane that does not place it
+  LaneArray free_, unit_free_;         // by device, by unit
+  LaneArray arrivals_;                 // by slot and device, unless links are equal
+  Inputs inputs_;                      // where they are
   std::array<double, kAtOnce> placed_work_{};
 
   std::vector<std::size_t> asked_;  // of all choices

@@ -88,13 +88,19 @@ class WindowResampling final : public Planner {
     std::vector<Window> windows;
     std::size_t steps = 0;  // since the last offer
     double suffix_steps = 0, window_steps = 0;
+    double seconds_a_step = 0;
     RatedAssignment offered = best;  // it need not be one of the draws, which are offered
     for (std::int64_t round = 0; plans > 0 && !deadline.Passed(); ++round) {
       const std::size_t left = static_cast<std::size_t>(plans) * groups - steps;
       const bool suffixes = suffix_steps <= options_.suffix_share * (suffix_steps + window_steps);
       const std::size_t length = suffixes ? groups : DrawWindowSteps(options_.windows, groups, places);
       windows.clear();
-      for (std::size_t planned = 0; static_cast<int>(windows.size()) < options_.round && planned < left;) {
+      std::size_t planned = 0;
+      // Of a large graph a whole round may take longer than there is time.
+      const auto time_for_more = [&] {
+        return windows.empty() || seconds_a_step * static_cast<double>(planned) < deadline.Left();
+      };
+      while (static_cast<int>(windows.size()) < options_.round && planned < left && time_for_more()) {
         windows.push_back(suffixes ? SuffixOf(groups, places) : PlaceWindow(length, groups, places));
         windows.back().steps = std::min(windows.back().steps, left - planned);
         planned += windows.back().steps;
@@ -109,9 +115,11 @@ class WindowResampling final : public Planner {
       sampling.softmax_temperature = options_.softmax_temperature.Of(static_cast<int>(length), ccr) *
                                      (options_.flatter.empty() ? 1 : options_.flatter[level]);
       const Assignment opened = back ? ReadBackwards(best.assignment) : best.assignment;
+      const Deadline drawing;
       std::vector<Trajectory> drawn =
           RedrawWindows(side.environment, *side.prepared[level], opened, windows, sampling, anew, nullptr);
       sampling.first += static_cast<std::int64_t>(windows.size());
+      if (deadline.Limited()) seconds_a_step = drawing.Elapsed() / static_cast<double>(planned);
       for (std::size_t i = 0; i < drawn.size(); ++i) {
         if (back) drawn[i].assignment = ReadBackwards(std::move(drawn[i].assignment));
         // A plan that is as good takes the best one's place, too: many share a makespan, and some can be left for

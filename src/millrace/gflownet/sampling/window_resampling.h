@@ -24,8 +24,8 @@ struct WindowResamplingOptions {
   std::vector<double> reward_temperatures = SamplingPlannerOptions().reward_temperatures;  // in turn
   SoftmaxTemperature softmax_temperature;                                                  // of windows, by their steps
   std::vector<double> flatter = {};  // as SamplingPlannerOptions has it
-  double drawn_share = 0.5;          // of the steps, and of the seconds if they are limited: whole plans
-  WindowSizes windows;
+  double drawn_share = 0.1;          // of the steps, and of the seconds if they are limited: whole plans
+  WindowSizes windows = {.fewest = 4};
   double suffix_share = 0.5;  // of the other steps: windows that reach to the plan's end, wherever they begin
   int round = 8;              // windows drawn of one best plan before another may take its place
   int rounds_a_side = 16;     // on the graph, then as many on the reversed graph
