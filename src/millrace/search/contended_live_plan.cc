@@ -219,8 +219,8 @@ double ContendedLivePlan::Price(double limit) {
 }
 
 // What is left with the change, of groups at positions from `least` on: those before it have begun where the clock goes
-// on, from the remembered state `from`, and are told only if the change is kept. False, and no more is told, where a way
-// through a changed group says that the plan ends later than `limit`.
+// on, from the remembered state `from`, and are told only if the change is kept. False, and no more is told, where a
+// way through a changed group says that the plan ends later than `limit`.
 bool ContendedLivePlan::ChangeRests(int least, double limit, std::size_t from) {
   int ways = 0;
   for (int i = costed_.num_groups - 1; !stale_.empty();) {
@@ -245,9 +245,9 @@ bool ContendedLivePlan::ChangeRests(int least, double limit, std::size_t from) {
   return true;
 }
 
-// Whether the plan ends later than `limit` by way of the group, were all channels free: from group to group back to what
-// comes last, and to one that has begun where the clock goes on. Most limits are exceeded on this way or on none, and
-// all ways take a hundred times as long to find.
+// Whether the plan ends later than `limit` by way of the group, were all channels free: from group to group back to
+// what comes last, and to one that has begun where the clock goes on. Most limits are exceeded on this way or on none,
+// and all ways take a hundred times as long to find.
 bool ContendedLivePlan::WayExceeds(double limit, int group, std::size_t from) const {
   const ContendedState& state = kept_[from];
   double way = rest_[Index(group)];
