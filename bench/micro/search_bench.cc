@@ -9,6 +9,8 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/heuristics/heuristics.h"
+#include "millrace/heuristics/placed_list.h"
+#include "millrace/heuristics/upward_rank.h"
 #include "millrace/machine/preset.h"
 #include "millrace/search/brkga.h"
 #include "millrace/search/local_search.h"
@@ -68,6 +70,26 @@ BENCHMARK_CAPTURE(LocalSearchChanges, in_turn, Proxy::kContended, Sharing::kOneA
 BENCHMARK_CAPTURE(LocalSearchChanges, fair, Proxy::kContended, Sharing::kFair)
     ->ArgsProduct({{60, 200, 1000}, {10}})
     ->Unit(benchmark::kMillisecond);
+
+// What a search for placements asks for: HEFT's placement with one group elsewhere, given up `percent` of that plan's
+// makespan above it. Items are groups.
+void PlaceOneAfterTheOther(benchmark::State& state, double percent) {
+  const CostedGraph costed = Problem(state.range(0), Proxy::kContended, Sharing::kOneAtATime);
+  const std::vector<double> ranks = UpwardRanks(costed, MeanSeconds(costed), MeanTransferOf(costed.topology));
+  std::vector<int> placement = HeftPlan(costed).placement;
+  PlacedScheduler scheduler(costed);
+  const double limit = scheduler.Schedule(placement, ranks).timeline.makespan * (1 + percent / 100);
+  Random random(1);
+  for (auto _ : state) {
+    const std::size_t group = random.Below(placement.size());
+    const int before = std::exchange(placement[group], static_cast<int>(random.Below(kDevices)));
+    benchmark::DoNotOptimize(scheduler.Schedule(placement, ranks, limit).timeline.makespan);
+    placement[group] = before;
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK_CAPTURE(PlaceOneAfterTheOther, whole, 1e6)->Arg(1000)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(PlaceOneAfterTheOther, no_slower, 0)->Arg(1000)->Unit(benchmark::kMicrosecond);
 
 void DecodeRandomKeys(benchmark::State& state) {
   const CostedGraph costed = Problem(state.range(0));

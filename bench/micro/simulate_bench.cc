@@ -144,10 +144,29 @@ void CheckMemory(benchmark::State& state, double memory_bytes, MemoryCheck::ByOr
   state.SetItemsProcessed(state.iterations() * 1000);
 }
 
-void CheckMemoryThatFits(benchmark::State& state) { CheckMemory(state, 1000, MemoryCheck::ByOrder::kFits); }
+// The same after a change of four groups: most go into what is left, and the whole plan is looked at now and then.
+void CheckMemoryAfterAChange(benchmark::State& state) {
+  const TimelineCase problem(1000, Links::kAlike, 400.0);
+  Assignment assignment = problem.assignment(0);
+  MemoryCheck check(problem.costed());
+  Random random(1);
+  std::vector<int> changed(4);
+  if (!check.Fits(assignment)) state.SkipWithError("the plan does not fit");
+  for (auto _ : state) {
+    for (int& group : changed) {
+      group = static_cast<int>(random.Below(assignment.placement.size()));
+      assignment.placement[static_cast<std::size_t>(group)] = static_cast<int>(random.Below(4));
+    }
+    benchmark::DoNotOptimize(check.FitsWith(assignment, changed));
+  }
+  state.SetItemsProcessed(state.iterations() * 1000);
+}
+
+void CheckMemoryThatFits(benchmark::State& state) { CheckMemory(state, 400, MemoryCheck::ByOrder::kFits); }
 void CheckMemoryThatIsOpen(benchmark::State& state) { CheckMemory(state, 60, MemoryCheck::ByOrder::kOpen); }
 void CheckMemoryThatOverflows(benchmark::State& state) { CheckMemory(state, 2, MemoryCheck::ByOrder::kOverflows); }
 
+BENCHMARK(CheckMemoryAfterAChange);
 BENCHMARK(CheckMemoryThatFits);
 BENCHMARK(CheckMemoryThatIsOpen);
 BENCHMARK(CheckMemoryThatOverflows);
