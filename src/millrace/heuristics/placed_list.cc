@@ -10,15 +10,13 @@
 #include "millrace/graph/index.h"
 #include "millrace/heuristics/group_tensors.h"
 #include "millrace/heuristics/upward_rank.h"
+#include "millrace/simulate/contended_run.h"
 
 namespace millrace {
 namespace {
 
 constexpr std::int32_t kChannels = -2;
 constexpr std::int32_t kEntries = -1;
-
-// Bounds are sums in another order than the timeline's, so the last bits differ.
-constexpr double kBelow = 1 - 1e-9;
 
 }  // namespace
 
@@ -175,13 +173,13 @@ class PlacedScheduler::Executor {
   void Start(std::int32_t group, int device, double now) {
     const double seconds = costed_.Seconds(group, device);
     const double finish = now + seconds;
-    bound_ = std::max(bound_, (now + least_rest_[Index(group)]) * kBelow);
+    bound_ = std::max(bound_, (now + least_rest_[Index(group)]) * kBelowRounding);
     schedule_.assignment.sequence.push_back(group);
     schedule_.timeline.start[Index(group)] = now;
     schedule_.timeline.finish[Index(group)] = finish;
     schedule_.timeline.makespan = std::max(schedule_.timeline.makespan, finish);
     for (const std::int32_t unit : costed_.topology.UnitsAt(device)) {
-      bound_ = std::max(bound_, (now + unit_work_[Index(unit)]) * kBelow);
+      bound_ = std::max(bound_, (now + unit_work_[Index(unit)]) * kBelowRounding);
       unit_free_[Index(unit)] = finish;
       unit_work_[Index(unit)] -= seconds;
     }

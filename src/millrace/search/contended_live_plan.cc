@@ -11,9 +11,6 @@ namespace {
 constexpr double kBeforeAll = -1;
 constexpr double kAfterAll = std::numeric_limits<double>::infinity();
 
-// Bounds are sums in another order than the timeline's, so the last bits differ.
-constexpr double kBelow = 1 - 1e-9;
-
 constexpr int kMostWays = 3;  // that are looked at for one change
 
 }  // namespace
@@ -271,11 +268,11 @@ bool ContendedLivePlan::WayExceeds(double limit, int group, std::size_t from) co
       arrival = finish_[Index(edge.group)] + seconds;
       between = seconds;
     }
-    if (latest < 0) return (way + arrival) * kBelow > limit;
+    if (latest < 0) return (way + arrival) * kBelowRounding > limit;
     way += SecondsOf(latest) + between;
     group = latest;
   }
-  return (way + (from == 0 ? 0.0 : state.start[Index(group)])) * kBelow > limit;
+  return (way + (from == 0 ? 0.0 : state.start[Index(group)])) * kBelowRounding > limit;
 }
 
 // What has grown may stay as it is, for these are bounds, and is handed on no further: most of what a change touches

@@ -36,8 +36,8 @@ class ContendedLivePlan : public ChangingPlan {
   // No change may be under way.
   void FindCritical();
 
-  // The makespan with the change. As soon as it is known to exceed `limit` it may be a lower bound above `limit`. At
-  // most once per change.
+  // The makespan with the change, or anything above `limit` as soon as it is known to exceed that. At most once per
+  // change.
   double Price(double limit);
 
   // Makes the change part of the plan; Price must have been within its limit.

@@ -15,6 +15,7 @@
 #include "millrace/heuristics/placements.h"
 #include "millrace/heuristics/upward_rank.h"
 #include "millrace/planning/course.h"
+#include "millrace/planning/deadline.h"
 #include "millrace/search/placement_moves.h"
 #include "millrace/search/role_descent.h"
 #include "millrace/simulate/contention.h"
@@ -99,7 +100,7 @@ class PlacementSearch {
   // Where time is limited most of it is the search's own.
   bool TimeToAsk(std::int64_t tried) const {
     if (options_.proposer == nullptr || tried < next_look_) return false;
-    return !options_.seconds || look_seconds_ <= kShareOfLooks * clock_.Elapsed();
+    return !options_.seconds || look_seconds_ <= kShareOfLooks * course_.TimeGone() * *options_.seconds;
   }
 
   void Ask(std::int64_t tried, const std::vector<int>& placement) {
@@ -229,7 +230,6 @@ class PlacementSearch {
   std::size_t next_ = 0;                 // of these
   std::int64_t next_look_ = 0;           // no move before this one asks again
   double look_seconds_ = 0;              // of all looks
-  const Deadline clock_;
   FoundPlacement best_;
   std::int64_t evaluations_ = 0;
 };

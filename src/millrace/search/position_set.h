@@ -15,6 +15,7 @@ class PositionSet {
   explicit PositionSet(int positions) : words_(static_cast<std::size_t>(positions / kBits + 1)) {}
 
   bool empty() const { return count_ == 0; }
+
   void Clear() {
     std::fill(words_.begin(), words_.end(), std::uint64_t{0});
     count_ = 0;

@@ -9,9 +9,6 @@
 namespace millrace {
 namespace {
 
-// Bounds are sums in another order than the timeline's, so the last bits differ; no plan may seem slower for that.
-constexpr double kBelow = 1 - 1e-9;
-
 // A heap whose first entry finishes first.
 struct LaterFinish {
   const int* position;
@@ -85,7 +82,7 @@ void ContendedRun::BeginGroup(const ChainedPlan& plan, ContendedState& state, in
   const double start = state.start[Index(group)];
   const double finish = start + costed_.Seconds(group, device);
   state.makespan = std::max(state.makespan, finish);
-  if (plan.rest != nullptr) bound_ = std::max(bound_, (start + plan.rest[Index(group)]) * kBelow);
+  if (plan.rest != nullptr) bound_ = std::max(bound_, (start + plan.rest[Index(group)]) * kBelowRounding);
   state.running.emplace_back(finish, group);
   std::push_heap(state.running.begin(), state.running.end(), LaterFinish{plan.position});
 }

@@ -18,6 +18,10 @@
 // (fair_share.h), it is settled when its last byte comes. Seconds.
 namespace millrace {
 
+// Bounds are sums in another order than the timeline's, so the last bits differ. A bound counts so many times itself,
+// and no plan seems slower for that.
+inline constexpr double kBelowRounding = 1 - 1e-9;
+
 // A plan as the clock reads it; whoever owns the arrays may change them between steps for groups that have not begun.
 struct ChainedPlan {
   const int* placement = nullptr;  // by group: its device
