@@ -89,6 +89,8 @@ void BM_Convolution(benchmark::State& state) {
 BENCHMARK(BM_Convolution)
     ->ArgNames({"in", "out", "side", "kernel", "groups", "residual"})
     ->Args({64, 64, 56, 3, 1, 0})
+    ->Args({128, 128, 28, 3, 1, 0})
+    ->Args({256, 256, 14, 3, 1, 1})
     ->Args({256, 64, 56, 1, 1, 0})
     ->Args({64, 256, 56, 1, 1, 0})
     ->Args({64, 256, 56, 1, 1, 1})
@@ -110,6 +112,8 @@ BENCHMARK(BM_MatrixProduct)
     ->ArgNames({"rows", "inner", "columns", "constant"})
     ->Args({128, 768, 768, 1})
     ->Args({128, 768, 768, 0})
+    ->Args({128, 768, 3072, 1})
+    ->Args({16, 512, 512, 1})
     ->Args({1, 4096, 4096, 1})
     ->Unit(benchmark::kMicrosecond);
 

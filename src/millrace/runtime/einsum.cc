@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "millrace/formats/onnx_einsum.h"
-#include "millrace/runtime/aligned_memory.h"
 #include "millrace/runtime/element_types.h"
 #include "millrace/runtime/one_node_kernel.h"
 #include "millrace/runtime/primitive_kernel.h"
@@ -121,13 +120,7 @@ class EinsumProduct : public PrimitiveKernel {
     std::int64_t batch, rows, summed, columns;
   };
 
-  Operand Scratch(std::int64_t elements) {
-    Operand scratch;
-    scratch.kind = Operand::Kind::kScratch;
-    scratch.offset = scratch_bytes_;
-    scratch_bytes_ += AlignedSize(static_cast<std::size_t>(elements) * sizeof(float));
-    return scratch;
-  }
+  Operand Scratch(std::int64_t elements) { return TakeScratch(static_cast<std::size_t>(elements) * sizeof(float)); }
 
   // The operand itself where its dimensions are in the order of `wanted`, else a copy that is.
   Operand Ordered(const Operand& operand, const EinsumLabels& einsum, const Labels& has,

@@ -105,29 +105,29 @@ void PrimitiveKernel::AddCopy(int phase, int worker, const Operand& from, const 
 void PrimitiveKernel::AddPrimitive(int phase, int worker, const dnnl::primitive& primitive,
                                    const dnnl::memory::desc& scratchpad, const std::vector<Argument>& arguments) {
   std::vector<Argument> all = arguments;
-  const std::size_t wanted = AlignedSize(scratchpad.get_size());
-  if (wanted > 0) {
-    // Every primitive of a worker has room of its own: simple, and the executor shares scratch between kernels anyway.
-    Operand scratch;
-    scratch.kind = Operand::Kind::kScratch;
-    scratch.offset = scratch_bytes_;
-    scratch_bytes_ += wanted;
-    all.push_back({DNNL_ARG_SCRATCHPAD, scratchpad, scratch});
-  }
+  // Every primitive of a worker has room of its own: simple, and the executor shares scratch between kernels anyway.
+  if (scratchpad.get_size() > 0) all.push_back({DNNL_ARG_SCRATCHPAD, scratchpad, TakeScratch(scratchpad.get_size())});
   auto bound = std::make_shared<BoundPrimitive>(primitive, all);
   AddTask(phase, worker, [bound](const KernelBuffers& buffers) { bound->Execute(buffers); });
 }
 
+Operand PrimitiveKernel::TakeScratch(std::size_t bytes) {
+  Operand scratch;
+  scratch.kind = Operand::Kind::kScratch;
+  scratch.offset = scratch_bytes_;
+  scratch_bytes_ += AlignedSize(bytes);
+  return scratch;
+}
+
 Operand PrimitiveKernel::KeepWeights(const KernelRequest& request, const std::string& key,
                                      const dnnl::memory::desc& from, const float* plain, const dnnl::memory::desc& to) {
-  const std::size_t bytes = to.get_size();
-  const auto fill = [&](std::byte* destination) {
-    dnnl::memory source(from, CpuEngine(), const_cast<float*>(plain));
-    dnnl::memory target(to, CpuEngine(), destination);
-    dnnl::stream stream(CpuEngine());
-    dnnl::reorder(source, target).execute(stream, source, target);
-    stream.wait();
-  };
+  return KeepPrepared(request, key, to, to.get_size(),
+                      [&](std::byte* destination) { ReorderWeights(from, plain, to, destination); });
+}
+
+Operand PrimitiveKernel::KeepPrepared(const KernelRequest& request, const std::string& key,
+                                      const dnnl::memory::desc& to, std::size_t bytes,
+                                      const std::function<void(std::byte*)>& fill) {
   if (request.weights != nullptr) {
     const std::string_view description(reinterpret_cast<const char*>(&to.data), sizeof(to.data));
     const std::size_t format = std::hash<std::string_view>()(description);
@@ -176,6 +176,15 @@ dnnl::memory::desc PlainDescription(const Shape& shape) {
   Shape strides(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
   return {shape, dnnl::memory::data_type::f32, strides};
+}
+
+void ReorderWeights(const dnnl::memory::desc& from, const float* plain, const dnnl::memory::desc& to,
+                    std::byte* written) {
+  dnnl::memory source(from, CpuEngine(), const_cast<float*>(plain));
+  dnnl::memory target(to, CpuEngine(), written);
+  dnnl::stream stream(CpuEngine());
+  dnnl::reorder(source, target).execute(stream, source, target);
+  stream.wait();
 }
 
 bool IsReference(const char* implementation) {

@@ -59,9 +59,15 @@ class PrimitiveKernel : public Kernel {
   void AddPrimitive(int phase, int worker, const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
                     const std::vector<Argument>& arguments);
 
+  // Room in the scratch memory of a run, for nothing else.
+  Operand TakeScratch(std::size_t bytes);
+
   // `plain` (which lies as `from` says) as `to` wants it: kept by this kernel, or shared with others under `key`.
   Operand KeepWeights(const KernelRequest& request, const std::string& key, const dnnl::memory::desc& from,
                       const float* plain, const dnnl::memory::desc& to);
+  // `bytes` bytes that `fill` writes, for operands of description `to`, kept as above.
+  Operand KeepPrepared(const KernelRequest& request, const std::string& key, const dnnl::memory::desc& to,
+                       std::size_t bytes, const std::function<void(std::byte*)>& fill);
   Operand KeepFloats(const std::vector<float>& values, std::size_t padded_size = 0);
   Operand KeepBytes(const void* bytes, std::size_t count);
 
@@ -80,6 +86,10 @@ dnnl::primitive_attr PrimitiveAttributes();
 
 // A plain row-major description of these dimensions.
 dnnl::memory::desc PlainDescription(const Shape& shape);
+
+// Writes `plain` (which lies as `from` says) to `written` as `to` says.
+void ReorderWeights(const dnnl::memory::desc& from, const float* plain, const dnnl::memory::desc& to,
+                    std::byte* written);
 
 // Whether oneDNN found nothing better than its reference loops.
 bool IsReference(const char* implementation);

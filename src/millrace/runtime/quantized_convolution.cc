@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 
-#include "millrace/runtime/aligned_memory.h"
 #include "millrace/runtime/blocked_tensor.h"
 #include "millrace/runtime/integer_products.h"
 #include "millrace/runtime/one_node_kernel.h"
@@ -270,12 +269,7 @@ class QuantizedConvolution : public PrimitiveKernel {
   Operand ScratchOf(std::vector<std::optional<Operand>>& of, int worker, std::int64_t floats) {
     of.resize(static_cast<std::size_t>(workers()));
     std::optional<Operand>& place = of[static_cast<std::size_t>(worker)];
-    if (!place) {
-      place.emplace();
-      place->kind = Operand::Kind::kScratch;
-      place->offset = scratch_bytes_;
-      scratch_bytes_ += AlignedSize(static_cast<std::size_t>(floats) * sizeof(float));
-    }
+    if (!place) place = TakeScratch(static_cast<std::size_t>(floats) * sizeof(float));
     return *place;
   }
 

@@ -273,11 +273,9 @@ class QuantizedProduct : public PrimitiveKernel {
     const std::int64_t matrix = product_.inner * product_.columns;
     const std::int64_t pieces = batches % workers() == 0 ? 1 : workers();
     for (int worker = 0; worker < workers(); ++worker) {
-      Operand scratch;
-      scratch.kind = Operand::Kind::kScratch;
-      scratch.offset = scratch_bytes_;
-      scratch_bytes_ += AlignedSize(static_cast<std::size_t>(product_.columns) * sizeof(std::int32_t));
-      if (right_input_) scratch_bytes_ += AlignedSize(static_cast<std::size_t>(matrix) * sizeof(std::int16_t));
+      const std::size_t sums = AlignedSize(static_cast<std::size_t>(product_.columns) * sizeof(std::int32_t));
+      const std::size_t widened = right_input_ ? static_cast<std::size_t>(matrix) * sizeof(std::int16_t) : 0;
+      const Operand scratch = TakeScratch(sums + widened);
       const Share share = ShareOf(batches * pieces, workers(), worker);
       AddTask(0, worker, [this, share, pieces, scratch](const KernelBuffers& buffers) {
         for (std::int64_t item = share.begin; item < share.end; ++item) {
