@@ -184,7 +184,7 @@ std::map<int, TensorData> RunGroup(const Model& model, const std::vector<int>& n
   request.workers = options.workers;
   for (const Value& value : model.values)
     request.available.push_back(MayLie(value, options.available) ? options.available : Layout::kPlain);
-  const std::unique_ptr<Kernel> kernel = MakeKernel(request);
+  const std::unique_ptr<Kernel> kernel = options.make(request);
   EXPECT_EQ(kernel->inputs(), GroupInputs(model, nodes));
   EXPECT_EQ(kernel->outputs(), GroupOutputs(model, nodes));
   EXPECT_EQ(kernel->input_specs().size(), kernel->inputs().size());

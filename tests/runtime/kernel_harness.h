@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -40,9 +41,12 @@ class ModelMaker {
   Model model_;
 };
 
+using KernelMaker = std::function<std::unique_ptr<Kernel>(const KernelRequest&)>;
+
 struct HarnessOptions {
   int workers = 1;
   Layout available = Layout::kPlain;  // of every input that may lie in blocks, as the kernel is told
+  KernelMaker make = MakeKernel;
 };
 
 // Makes the group's kernel, lays the inputs (by value id, plain) as it asks, runs every phase of every worker, and

@@ -364,7 +364,7 @@ std::map<int, TensorData> RandomInputs(const Model& model, Random& random) {
   return inputs;
 }
 
-void ExpectGroupMatches(const Model& model, Random& random, double tolerance) {
+void ExpectGroupMatches(const Model& model, Random& random, double tolerance, const KernelMaker& make) {
   std::vector<int> nodes;
   for (std::size_t node = 0; node < model.nodes.size(); ++node) nodes.push_back(static_cast<int>(node));
   const std::map<int, TensorData> inputs = RandomInputs(model, random);
@@ -372,7 +372,7 @@ void ExpectGroupMatches(const Model& model, Random& random, double tolerance) {
   for (int workers = 1; workers <= 3; ++workers) {
     for (const Layout available : {Layout::kPlain, Layout::kBlocked}) {
       SCOPED_TRACE(std::to_string(workers) + " workers, inputs " + (available == Layout::kPlain ? "plain" : "blocked"));
-      const std::map<int, TensorData> actual = RunGroup(model, nodes, inputs, {workers, available});
+      const std::map<int, TensorData> actual = RunGroup(model, nodes, inputs, {workers, available, make});
       for (const auto& [value, tensor] : actual) ExpectClose(tensor, expected.at(value), tolerance);
     }
   }

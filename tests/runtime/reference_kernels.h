@@ -16,6 +16,7 @@ std::map<int, TensorData> RandomInputs(const Model& model, Random& random);
 
 // Runs the whole model as one group with 1, 2 and 3 workers, its inputs at hand plain and blocked, and compares every
 // output with EvaluateSlowly.
-void ExpectGroupMatches(const Model& model, Random& random, double tolerance = 1e-4);
+void ExpectGroupMatches(const Model& model, Random& random, double tolerance = 1e-4,
+                        const KernelMaker& make = MakeKernel);
 
 }  // namespace millrace::testing

@@ -7,11 +7,13 @@
 #include "millrace/errors/errors.h"
 #include "millrace/runtime/blocked_tensor.h"
 #include "millrace/runtime/epilogue.h"
+#include "millrace/runtime/folded_weights.h"
 #include "millrace/runtime/primitive_kernel.h"
 #include "millrace/runtime/refusal.h"
 #include "millrace/runtime/reorder.h"
 #include "millrace/runtime/value_readers.h"
 #include "millrace/runtime/window.h"
+#include "millrace/runtime/winograd_convolution.h"
 #include "millrace/runtime/work_share.h"
 
 namespace millrace {
@@ -63,26 +65,11 @@ class ConvolutionKernel : public PrimitiveKernel {
 
   // Weights and bias with scale and shift in them, plain; or the inputs that hold them.
   void FoldWeights(const Node& node) {
-    const ConstantData* weights = ConstantOf(model_, node.inputs[1]);
-    const bool has_bias = node.inputs.size() > 2 && node.inputs[2] >= 0;
-    const ConstantData* bias = has_bias ? ConstantOf(model_, node.inputs[2]) : nullptr;
-    if (weights != nullptr) {
-      plain_weights_ = weights->AsFloats();
-    } else {
-      computed_weights_ = Operand::Input(InputIndex(node.inputs[1]));
-      weights_are_computed_ = true;
-    }
-    const auto channels = static_cast<std::size_t>(weights_shape_[0]);
-    std::vector<float> plain_bias = bias != nullptr ? bias->AsFloats() : std::vector<float>(channels, 0.0f);
-    if (!epilogue_.scale.empty()) {
-      const std::size_t per_channel = plain_weights_.size() / channels;
-      for (std::size_t channel = 0; channel < channels; ++channel) {
-        const float scale = epilogue_.scale[channel];
-        for (std::size_t i = 0; i < per_channel; ++i) plain_weights_[channel * per_channel + i] *= scale;
-        plain_bias[channel] = plain_bias[channel] * scale + epilogue_.shift[channel];
-      }
-    }
-    bias_ = has_bias && bias == nullptr ? Operand::Input(InputIndex(node.inputs[2])) : KeepFloats(plain_bias);
+    FoldedWeights folded = FoldedWeightsOf(model_, node, epilogue_);
+    weights_are_computed_ = folded.weights.empty();
+    if (weights_are_computed_) computed_weights_ = Operand::Input(InputIndex(node.inputs[1]));
+    plain_weights_ = std::move(folded.weights);
+    bias_ = folded.bias.empty() ? Operand::Input(InputIndex(node.inputs[2])) : KeepFloats(folded.bias);
   }
 
   // The first pair of layouts that oneDNN has a fast implementation for.
@@ -315,6 +302,7 @@ std::string UnsupportedConvolution(const Model& model, int node) {
 
 std::unique_ptr<Kernel> MakeConvolution(const KernelRequest& request) {
   const Epilogue epilogue = EpilogueOf(*request.model, request.nodes, request.nodes.front(), 1);
+  if (WinogradPays(*request.model, epilogue)) return MakeWinogradConvolution(request, epilogue);
   return std::make_unique<ConvolutionKernel>(request, epilogue);
 }
 
