@@ -6,11 +6,16 @@
 #include <memory>
 #include <optional>
 
+#include "millrace/fusion/merged_fusion.h"
 #include "millrace/go/planner.h"
+#include "millrace/heuristics/acyclic_clusters.h"
+#include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
 #include "millrace/simulate/memory_check.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/go/go_case.h"
+#include "tests/reference/sanitized.h"
+#include "tests/workloads/unrolled_training.h"
 
 namespace millrace::testing {
 namespace {
@@ -54,6 +59,25 @@ TEST(GuidedSearch, MakesValidPlansThatTakeWhatItSaysAndAreNoSlowerThanTheirStart
   EXPECT_GT(fit, kSearches);
   EXPECT_GT(faster, kSearches / 2);
   EXPECT_GT(overfull, 0);
+}
+
+TEST(GuidedSearch, SearchesGraphsOfManyGroupsByClustersToo) {
+  const std::shared_ptr<const GoPolicy> policy = UntrainedMoves();
+  const GoCase of(LargeTraining(), *MachinePreset("p100x4"));
+  ASSERT_GT(static_cast<int>(MergedFusion(*of.model).size()), kMostGroupsSearched) << "not large";
+  const GoDecoder decoder(of.problem);
+  Random random(7);
+  const DecodedPlan drawn = Drawn(decoder, random);
+  for (const std::optional<double> seconds : {std::optional<double>(), std::optional(0.5)}) {
+    const GuidedSearchOptions options = {.looks = kSanitized ? 1 : 4, .seconds = seconds};
+    const DecodedPlan found = SearchGuided(decoder, *policy, options, drawn, random);
+    EXPECT_EQ(WhyNotValid(of.graph, of.machine, found.plan()), std::nullopt);
+    ASSERT_TRUE(found.fits);
+    EXPECT_DOUBLE_EQ(Simulator(*found.costed).Makespan(found.assignment), found.makespan);
+    if (drawn.fits) {
+      EXPECT_LE(found.makespan, drawn.makespan);
+    }
+  }
 }
 
 TEST(GuidedSearch, AnswersTheSameForTheSameSeedAtAnyNumberOfThreads) {

@@ -13,13 +13,13 @@
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/cost/steering.h"
 #include "millrace/fusion/merged_fusion.h"
+#include "millrace/heuristics/acyclic_clusters.h"
 #include "millrace/machine/preset.h"
 #include "millrace/plan/verify.h"
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/simulate/timeline.h"
 #include "millrace/workloads/go_corpus.h"
-#include "millrace/workloads/go_workloads.h"
 #include "tests/reference/random_steering.h"
 #include "tests/reference/sanitized.h"
 #include "tests/reference/slow_simulator.h"
@@ -103,24 +103,13 @@ TEST(AnnealingFusion, FindsFasterPlansOfTrainingGraphsThanAnnealingOverMergedGro
   EXPECT_LT(std::exp(log_ratio / (2.0 * static_cast<double>(cases.size()))), 0.97);
 }
 
-// A translation model over so many time steps that its groups are searched by clusters.
-ComputationGraph LargeTraining() {
-  GoWorkload workload;
-  workload.name = workload.title = "large";
-  workload.family = "gnmt";
-  workload.options.draw_weights = false;
-  workload.options.layers = 4;
-  workload.options.sequence = 20;
-  return MakeGoWorkload(workload);
-}
-
 TEST(AnnealingFusion, SearchesLargeGraphsByClustersFirst) {
-  const ComputationGraph graph = LargeTraining();
+  const ComputationGraph graph = testing::LargeTraining();
   const Machine machine = *MachinePreset("p100x4");
   for (const Proxy proxy : {Proxy::kContended, Proxy::kLinear}) {
     const auto model = MakeAnalyticCostModel(graph, machine, proxy);
     const CostedGraph merged = MakeCostedGraph(*model, MergedFusion(*model));
-    ASSERT_GT(merged.num_groups, 2000) << "not large";
+    ASSERT_GT(merged.num_groups, kMostGroupsSearched) << "not large";
     Budget budget;
     budget.iterations = testing::kSanitized ? 100 : 12'000;
     const auto [plan, makespan] = Planned(*model, *budget.iterations, Random(1));
@@ -134,7 +123,7 @@ TEST(AnnealingFusion, SearchesLargeGraphsByClustersFirst) {
 }
 
 TEST(AnnealingFusion, GoesOnFromAKnownPlanOfALargeGraphThatIsFasterThanThoseOfItsClusters) {
-  const ComputationGraph graph = LargeTraining();
+  const ComputationGraph graph = testing::LargeTraining();
   const auto model = MakeAnalyticCostModel(graph, *MachinePreset("p100x4"), Proxy::kContended);
   const auto planned = [&](const PlanningProblem& problem, std::int64_t iterations) {
     Budget budget;

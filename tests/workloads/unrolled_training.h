@@ -14,4 +14,14 @@ inline ComputationGraph UnrolledTraining() {
   return TrainingGraphOf(MakeModel("rnnlm", options));
 }
 
+// One of a translation model of four layers over so many time steps that its groups are searched by clusters
+// (kMostGroupsSearched).
+inline ComputationGraph LargeTraining() {
+  ModelOptions options;
+  options.draw_weights = false;
+  options.layers = 4;
+  options.sequence = 20;
+  return TrainingGraphOf(MakeModel("gnmt", options));
+}
+
 }  // namespace millrace::testing

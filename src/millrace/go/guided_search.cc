@@ -12,6 +12,7 @@
 #include "millrace/fusion/merged_fusion.h"
 #include "millrace/go/moves.h"
 #include "millrace/go/sampler.h"
+#include "millrace/heuristics/acyclic_clusters.h"
 #include "millrace/heuristics/placed_list.h"
 #include "millrace/heuristics/placement_orders.h"
 #include "millrace/heuristics/placements.h"
@@ -30,7 +31,15 @@ constexpr double kProbedUntil = 0.4;
 constexpr double kFirstLegUntil = 0.6;
 constexpr double kFusedUntil = 0.7;
 
-constexpr double kTimesForParts = 4;  // of a large graph it has so many times what all parts of it take, if it may
+constexpr double kTimesForParts = 12;  // of a large graph it has so many times what all parts of it take, if it may
+
+// Of a graph of many groups (kMostGroupsSearched) clusters and all groups are probed instead.
+constexpr double kClusteredUntil = 0.25;
+constexpr double kWholeUntil = 0.5;
+constexpr int kLooksForStarts = 20;  // without a time limit: there are so many looks at least where starts are probed
+constexpr int kLooksInClusters = 2;  // times those at all groups, which take so much longer to order
+
+constexpr double kColdest = 0.05;  // times the usual temperatures
 
 constexpr int kLooksToProbe = 4;        // where it looks less often, or is short of time, the fastest start is taken
 constexpr int kLooksPerProbe = 8;       // a probe has one for so many of all
@@ -54,6 +63,7 @@ class GuidedSearch {
     std::vector<FusedPlan> starts = Starts(drawn);
     if (seconds_) SeeHowLongPartsTake(*starts.front().costed);
     if (!decoder_.chooses_groups()) return Leg(starts.front(), {.until = 1, .looks = looks_});
+    if (ClustersFirst()) return WholeOrInClusters(starts.front());
     const bool probes = looks_ >= kLooksToProbe && !short_of_time_;
     const FusedPlan start = probes ? Probed(std::move(starts)) : std::move(starts.front());
     FusedPlan best = Leg(start, {.until = kFirstLegUntil, .looks = FirstLooks(probes), .known = probes});
@@ -64,10 +74,44 @@ class GuidedSearch {
   }
 
  private:
+  // Whether the graph has so many groups that a search sees few plans of them.
+  bool ClustersFirst() const {
+    return merged_->num_groups > kMostGroupsSearched && (seconds_ || looks_ < kLooksForStarts);
+  }
+
+  // Whichever a short search leads further goes on: all groups, or clusters of them, of which a search sees many more
+  // plans, and annealing after this one, too. Then ops are joined anew.
+  FusedPlan WholeOrInClusters(const FusedPlan& start) {
+    const double begin = Gone();
+    const auto until = [begin](double share) { return begin + (1 - begin) * share; };
+    const int half = (looks_ + 1) / 2;
+    const FusedPlan clustered =
+        Leg(InClusters(start), {.until = until(kClusteredUntil), .looks = kLooksInClusters * looks_});
+    FusedPlan whole = Leg(start, {.until = until(kWholeUntil), .looks = half});
+    if (clustered.makespan >= whole.makespan) whole = Leg(whole, {.until = 1, .looks = half, .known = true});
+    const FusedPlan& found = clustered.makespan < whole.makespan ? clustered : whole;
+    FusedPlan fused = FusedFor(found, 1);
+    return fused.makespan < whole.makespan ? fused : whole;
+  }
+
+  // The plan's placement, for clusters of merged groups the devices of their first ops.
+  FusedPlan InClusters(const FusedPlan& plan) {
+    const OpPlan ops = SpreadOverOps(*plan.costed, plan.assignment);
+    FusedPlan clustered;
+    clustered.costed = std::make_shared<const CostedGraph>(
+        MakeClusteredGraph(decoder_.problem().model(), *merged_, kClustersSearched));
+    std::vector<int> placement;
+    for (const std::vector<OpId>& cluster : clustered.costed->groups)
+      placement.push_back(ops.device[static_cast<std::size_t>(cluster.front())]);
+    clustered.assignment = SchedulePlaced(*clustered.costed, placement, {}).assignment;
+    clustered.makespan = SecondsIfItFits(*clustered.costed, clustered.assignment);
+    return clustered;
+  }
+
   // To try each on other devices (search/role_descent.h). Where that is long the search takes more of the time that it
   // may have.
   void SeeHowLongPartsTake(const CostedGraph& costed) {
-    const double for_parts = static_cast<double>(MostTriesOfParts(costed)) * seconds_a_plan_;
+    const double for_parts = static_cast<double>(MostTriesOfParts(costed)) * SecondsAPlan(costed);
     const double wanted = clock_.Elapsed() + kTimesForParts * for_parts;
     short_of_time_ = wanted > std::max(*seconds_, options_.most_seconds);
     seconds_ = std::max(*seconds_, std::min(options_.most_seconds, wanted));
@@ -81,9 +125,13 @@ class GuidedSearch {
     const CostModel& model = decoder_.problem().model();
     std::vector<FusedPlan> starts = {ByHand(decoder_.Decode({}).costed)};
     if (decoder_.chooses_groups()) {
-      starts.push_back(ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, MergedFusion(model)))));
-      const FusedPlan apart = ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, UnfusedGroups(model))));
-      starts.push_back(FusedFor(apart, kStartsUntil));
+      merged_ = std::make_shared<const CostedGraph>(MakeCostedGraph(model, MergedFusion(model)));
+      starts.push_back(ByHand(merged_));
+      if (!ClustersFirst()) {
+        const FusedPlan apart =
+            ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, UnfusedGroups(model))));
+        starts.push_back(FusedFor(apart, kStartsUntil));
+      }
     }
     if (drawn && drawn->fits) starts.push_back({drawn->costed, drawn->assignment, drawn->makespan});
     std::stable_sort(starts.begin(), starts.end(),
@@ -115,7 +163,7 @@ class GuidedSearch {
     const Deadline one_plan;
     plan.assignment = SchedulePlaced(*costed, placement, {}).assignment;
     plan.makespan = SecondsIfItFits(*costed, plan.assignment);
-    seconds_a_plan_ = one_plan.Elapsed();
+    seconds_a_group_ = one_plan.Elapsed() / std::max(1, costed->num_groups);
     if (costed->Visits() <= kMostVisits) {
       PlannedAssignment ordered = BestOfOrders(*costed, plan.assignment.placement);
       if (ordered.makespan < plan.makespan && FitsInMemory(*costed, ordered.assignment)) {
@@ -140,6 +188,15 @@ class GuidedSearch {
     bool known = false;  // it begins at a plan that a search has found
   };
 
+  // To order and to judge it.
+  double SecondsAPlan(const CostedGraph& costed) const { return seconds_a_group_ * std::max(1, costed.num_groups); }
+
+  // Times the usual temperatures: a search of fewer plans than there are groups has no time to undo what harms.
+  double Coldness(const CostedGraph& costed, double seconds) const {
+    const double plans = seconds / std::max(SecondsAPlan(costed), 1e-9);
+    return std::clamp(plans / std::max(1, costed.num_groups), kColdest, 1.0);
+  }
+
   // `from` where it finds nothing that fits in memory.
   FusedPlan Leg(const FusedPlan& from, const LegOptions& leg) {
     if (leg.known && (leg.looks == 0 || Gone() >= leg.until)) return from;
@@ -155,6 +212,9 @@ class GuidedSearch {
     if (seconds_) {
       search.evaluations.reset();
       search.seconds = std::max(0.0, leg.until - Gone()) * *seconds_;
+      const double cold = Coldness(*from.costed, *search.seconds);
+      search.first_temperature_share *= cold;
+      search.last_temperature_share *= cold;
     }
     std::optional<FoundPlacement> found = SearchPlacement(*from.costed, search, random_);
     if (!found) return from;
@@ -168,8 +228,9 @@ class GuidedSearch {
   const Deadline clock_;
   std::optional<double> seconds_;  // its time, if that is limited
   int looks_ = 0;
-  double seconds_a_plan_ = 0;   // to order and to judge the last of those by hand
-  bool short_of_time_ = false;  // for parts of the graph, all that it may have included
+  std::shared_ptr<const CostedGraph> merged_;  // where groups are chosen
+  double seconds_a_group_ = 0;                 // of a plan, to order and to judge it
+  bool short_of_time_ = false;                 // for parts of the graph, all that it may have included
 };
 
 }  // namespace

@@ -23,8 +23,10 @@ struct GuidedSearchOptions {
 // faster in the best of its orders. Where the decoder chooses the groups these are those of the draw, or greedy ones,
 // or merged ones (fusion/merged_fusion.h), or such as suit the placement of single ops by hand
 // (search/fuse_for_plan.h), whichever a short search leads furthest; later ops are joined anew for the plan that it
-// has come to. Never slower by the proxy than where it begins. Where no placement fits in memory it is that by hand,
-// with infinity for its time. Throws Interrupted.
+// has come to. Of a graph of many groups it searches over all of them or over clusters (heuristics/acyclic_clusters.h),
+// whichever leads further; where it sees fewer plans than there are groups its temperatures are lower. Never slower by
+// the proxy than where it begins. Where no placement fits in memory it is that by hand, with infinity for its time.
+// Throws Interrupted.
 DecodedPlan SearchGuided(const GoDecoder& decoder, const GoPolicy& policy, const GuidedSearchOptions& options,
                          const std::optional<DecodedPlan>& drawn, Random& random);
 

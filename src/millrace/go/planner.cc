@@ -182,6 +182,7 @@ void DrawGoPlans(const GoDecoder& decoder, const GoPolicy& policy, const GoPlann
   };
   const double begin = deadline.Elapsed();
   drawing.softmax_temperature = 0;
+  if (budget.seconds) drawing.seconds = std::max(0.0, *budget.seconds - begin);
   decode(DrawGo(problem, prepared, 1, drawing, random));
 
   const auto levels = static_cast<std::int64_t>(options.softmax_temperatures.size());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "millrace/errors/interrupt.h"
+#include "millrace/planning/deadline.h"
 #include "millrace/planning/parallel.h"
 
 namespace millrace {
@@ -88,10 +89,12 @@ void Decide(const GoProblem& problem, Task task, std::span<const float> logits, 
   });
 }
 
-GoDraw DrawOne(const GoProblem& problem, GoPass& pass, const GoDrawOptions& options, Random random) {
+GoDraw DrawOne(const GoProblem& problem, GoPass& pass, const GoDrawOptions& options, const Deadline& deadline,
+               Random random) {
   GoDraw draw;
   DecisionObservation before;
   for (int t = 0; t < options.iterations; ++t) {
+    if (t > 0 && deadline.Passed()) break;
     ObserveDecisions(problem, t > 0 ? draw.iterations.back() : Decisions{}, before);
     pass.Begin(before);
     Decisions decisions = options.given;
@@ -116,13 +119,14 @@ ParallelLoop LoopOf(int threads) {
 
 std::vector<GoDraw> DrawGo(const GoProblem& problem, const PreparedGoPolicy& policy, int count,
                            const GoDrawOptions& options, const Random& random) {
+  const Deadline deadline(options.seconds);
   std::vector<GoDraw> draws(static_cast<std::size_t>(count));
   const int at_once = std::clamp(options.threads, 1, std::max(1, count));
   RunInParallel(at_once, at_once, [&](int thread) {
     GoPass pass = policy.MakePass(LoopOf(options.threads / at_once));
     for (int i = thread; i < count; i += at_once) {
       draws[static_cast<std::size_t>(i)] =
-          DrawOne(problem, pass, options, random.Fork(static_cast<std::uint64_t>(options.first + i)));
+          DrawOne(problem, pass, options, deadline, random.Fork(static_cast<std::uint64_t>(options.first + i)));
     }
   });
   return draws;

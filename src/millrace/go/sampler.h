@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,11 +23,12 @@ struct GoDrawOptions {
   std::array<bool, kTasks.size()> tasks = {true, true, true};  // by Task: is it decided?
   Decisions given = {};  // part of every y[t]: decisions of tasks that are not decided, and of no others
   int threads = 1;
-  std::int64_t first = 0;  // number of the first draw: later calls continue a batch
+  std::int64_t first = 0;                        // number of the first draw: later calls continue a batch
+  std::optional<double> seconds = std::nullopt;  // of wall time, after which no draw is decided once more
 };
 
 struct GoDraw {
-  std::vector<Decisions> iterations;      // y[0], y[1], ..
+  std::vector<Decisions> iterations;      // y[0], y[1], ..; at least one
   std::vector<double> log_probabilities;  // log P(y[t] | y[t-1]) at softmax temperature 1
 
   const Decisions& decisions() const { return iterations.back(); }

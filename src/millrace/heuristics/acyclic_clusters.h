@@ -17,6 +17,10 @@
 // that were made from level to level, too, were up to a quarter longer.
 namespace millrace {
 
+// Graphs of more groups are searched by clusters first, of which there are so many, or more where not all may join.
+inline constexpr int kMostGroupsSearched = 2000;
+inline constexpr int kClustersSearched = 800;
+
 // Their ops, by cluster in the topological order of their first groups; at least `fewest` clusters, unless there are
 // fewer groups, and more where no more pairs may be joined. Groups of a cluster can run on the same devices, and are of
 // one colocation at most; with a `placement`, by group, they are on one device of it, so that clusters have it, too.

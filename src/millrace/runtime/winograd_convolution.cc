@@ -21,14 +21,14 @@ namespace {
 
 // Transformed inputs and results that are in memory at a time.
 constexpr std::int64_t kTransformedBytes = std::int64_t{16} * 1024 * 1024;
-// What both ways take, fitted to one core of an EPYC (AVX2) on 6 x 6 to 56 x 56 results of 8 to 512 channels; what one
-// has over the other counts.
+// What both ways take, fitted to one core of an EPYC (AVX2) on 6 x 6 to 56 x 56 results of 8 to 512 channels and, for
+// weights, to networks that have too many for a cache; what one has over the other counts.
 constexpr double kDirectSeconds = 2.4e-10;   // by the definition, for a result and a pair of channels
 constexpr double kCallSeconds = 22e-6;       // to call for 36 products
 constexpr double kInputSeconds = 3.1e-8;     // to transform a tile of an input channel
 constexpr double kResultSeconds = 1.9e-8;    // of an output channel
 constexpr double kProductSeconds = 7.9e-10;  // of products, for a tile and a pair of channels
-constexpr double kWeightSeconds = 9e-9;      // to read the weights of a pair of channels, which are four times as many
+constexpr double kWeightSeconds = 16e-9;     // to read a pair of channels from memory, four times as many numbers
 
 constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
 

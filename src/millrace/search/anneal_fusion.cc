@@ -36,9 +36,6 @@ constexpr double kPlacingShare = 0.08;  // of clusters: a search for placements
 constexpr double kClustersShare = 0.5;  // of clusters: annealing of the last start
 constexpr double kFusingShare = 0.05;   // of clusters: the groups that suit the plan
 
-// Graphs of more groups are searched by clusters first, of which there are so many, or more where not all may join.
-constexpr int kMostGroups = 2000;
-constexpr int kClusters = 800;
 constexpr std::int64_t kChangesPerPlacement = 20;  // about as many take as long as judging a placement
 
 constexpr std::size_t kStarts = 8;
@@ -165,7 +162,7 @@ class FusionSearch {
 
   // Nothing where there are no clusters, or where no plan of theirs fits in memory once it is fused.
   std::optional<FusedPlan> PlaceClustersFirst(const std::optional<FusedPlan>& known) {
-    if (merged_->num_groups <= kMostGroups) return std::nullopt;
+    if (merged_->num_groups <= kMostGroupsSearched) return std::nullopt;
     AddClusterStarts(known, Deadline(purse_.Seconds(kStartsShare)));
     HalveStarts();
     AnnealEach(starts_, purse_.Take(kClustersShare));
@@ -179,7 +176,7 @@ class FusionSearch {
   void AddClusterStarts(const std::optional<FusedPlan>& known, const Deadline& deadline) {
     AddClustered(*merged_, {PlaceByLayers(*merged_), merged_->topological_order});
     if (known) AddClustered(*known->costed, known->assignment);
-    const auto clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClusters));
+    const auto clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClustersSearched));
     for (const char* name : kHeuristics) {
       if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
       AddStart(name, clusters, deadline);
@@ -195,7 +192,7 @@ class FusionSearch {
   // often a quarter slower there.
   void AddClustered(const CostedGraph& all, const Assignment& known) {
     const auto clusters =
-        std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, all, kClusters, known.placement));
+        std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, all, kClustersSearched, known.placement));
     const std::vector<int> device = SpreadOverOps(all, known).device;  // by op
     std::vector<int> placement;
     for (const std::vector<OpId>& ops : clusters->groups) placement.push_back(device[Index(ops.front())]);
