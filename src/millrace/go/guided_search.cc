@@ -36,8 +36,9 @@ constexpr double kTimesForParts = 12;  // of a large graph it has so many times 
 // Of a graph of many groups (kMostGroupsSearched) clusters and all groups are probed instead.
 constexpr double kClusteredUntil = 0.25;
 constexpr double kWholeUntil = 0.5;
-constexpr int kLooksForStarts = 20;  // without a time limit: there are so many looks at least where starts are probed
-constexpr int kLooksInClusters = 2;  // times those at all groups, which take so much longer to order
+constexpr double kMostForParts = 0.5;  // of the time: where one pass over all parts takes more, clusters are left alone
+constexpr int kLooksForStarts = 20;    // without a time limit: there are so many looks at least where starts are probed
+constexpr int kLooksInClusters = 2;    // times those at all groups, which take so much longer to order
 
 constexpr double kColdest = 0.05;  // times the usual temperatures
 
@@ -63,7 +64,7 @@ class GuidedSearch {
     std::vector<FusedPlan> starts = Starts(drawn);
     if (seconds_) SeeHowLongPartsTake(*starts.front().costed);
     if (!decoder_.chooses_groups()) return Leg(starts.front(), {.until = 1, .looks = looks_});
-    if (ClustersFirst()) return WholeOrInClusters(starts.front());
+    if (ManyGroups() && !too_few_plans_) return WholeOrInClusters(starts.front());
     const bool probes = looks_ >= kLooksToProbe && !short_of_time_;
     const FusedPlan start = probes ? Probed(std::move(starts)) : std::move(starts.front());
     FusedPlan best = Leg(start, {.until = kFirstLegUntil, .looks = FirstLooks(probes), .known = probes});
@@ -74,8 +75,8 @@ class GuidedSearch {
   }
 
  private:
-  // Whether the graph has so many groups that a search sees few plans of them.
-  bool ClustersFirst() const {
+  // Whether there are so many that a search sees few plans of them.
+  bool ManyGroups() const {
     return merged_->num_groups > kMostGroupsSearched && (seconds_ || looks_ < kLooksForStarts);
   }
 
@@ -115,6 +116,7 @@ class GuidedSearch {
     const double wanted = clock_.Elapsed() + kTimesForParts * for_parts;
     short_of_time_ = wanted > std::max(*seconds_, options_.most_seconds);
     seconds_ = std::max(*seconds_, std::min(options_.most_seconds, wanted));
+    too_few_plans_ = for_parts > kMostForParts * (*seconds_ - clock_.Elapsed());
   }
 
   // Of the leg after the probes, or in their place.
@@ -127,7 +129,7 @@ class GuidedSearch {
     if (decoder_.chooses_groups()) {
       merged_ = std::make_shared<const CostedGraph>(MakeCostedGraph(model, MergedFusion(model)));
       starts.push_back(ByHand(merged_));
-      if (!ClustersFirst()) {
+      if (!ManyGroups()) {
         const FusedPlan apart =
             ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, UnfusedGroups(model))));
         starts.push_back(FusedFor(apart, kStartsUntil));
@@ -231,6 +233,7 @@ class GuidedSearch {
   std::shared_ptr<const CostedGraph> merged_;  // where groups are chosen
   double seconds_a_group_ = 0;                 // of a plan, to order and to judge it
   bool short_of_time_ = false;                 // for parts of the graph, all that it may have included
+  bool too_few_plans_ = false;                 // of all groups, for a short search to tell how far one leads
 };
 
 }  // namespace
