@@ -62,9 +62,8 @@ class GuidedSearch {
 
   FusedPlan Run(const std::optional<DecodedPlan>& drawn) {
     std::vector<FusedPlan> starts = Starts(drawn);
-    if (seconds_) SeeHowLongPartsTake(*starts.front().costed);
     if (!decoder_.chooses_groups()) return Leg(starts.front(), {.until = 1, .looks = looks_});
-    if (ManyGroups() && !too_few_plans_) return WholeOrInClusters(starts.front());
+    if (FewPlans() && !too_few_plans_) return WholeOrInClusters(starts.front());
     const bool probes = looks_ >= kLooksToProbe && !short_of_time_;
     const FusedPlan start = probes ? Probed(std::move(starts)) : std::move(starts.front());
     FusedPlan best = Leg(start, {.until = kFirstLegUntil, .looks = FirstLooks(probes), .known = probes});
@@ -75,9 +74,9 @@ class GuidedSearch {
   }
 
  private:
-  // Whether there are so many that a search sees few plans of them.
-  bool ManyGroups() const {
-    return merged_->num_groups > kMostGroupsSearched && (seconds_ || looks_ < kLooksForStarts);
+  // Whether there are so many groups, and so little time for them, that a search sees few plans.
+  bool FewPlans() const {
+    return merged_->num_groups > kMostGroupsSearched && (seconds_ ? short_of_time_ : looks_ < kLooksForStarts);
   }
 
   // Whichever a short search leads further goes on: all groups, or clusters of them, of which a search sees many more
@@ -129,11 +128,11 @@ class GuidedSearch {
     if (decoder_.chooses_groups()) {
       merged_ = std::make_shared<const CostedGraph>(MakeCostedGraph(model, MergedFusion(model)));
       starts.push_back(ByHand(merged_));
-      if (!ManyGroups()) {
-        const FusedPlan apart =
-            ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, UnfusedGroups(model))));
-        starts.push_back(FusedFor(apart, kStartsUntil));
-      }
+    }
+    if (seconds_) SeeHowLongPartsTake(*starts.back().costed);
+    if (decoder_.chooses_groups() && !FewPlans()) {
+      const FusedPlan apart = ByHand(std::make_shared<const CostedGraph>(MakeCostedGraph(model, UnfusedGroups(model))));
+      starts.push_back(FusedFor(apart, kStartsUntil));
     }
     if (drawn && drawn->fits) starts.push_back({drawn->costed, drawn->assignment, drawn->makespan});
     std::stable_sort(starts.begin(), starts.end(),
