@@ -96,13 +96,11 @@ class GuidedSearch {
 
   // The plan's placement, for clusters of merged groups the devices of their first ops.
   FusedPlan InClusters(const FusedPlan& plan) {
-    const OpPlan ops = SpreadOverOps(*plan.costed, plan.assignment);
     FusedPlan clustered;
     clustered.costed = std::make_shared<const CostedGraph>(
         MakeClusteredGraph(decoder_.problem().model(), *merged_, kClustersSearched));
-    std::vector<int> placement;
-    for (const std::vector<OpId>& cluster : clustered.costed->groups)
-      placement.push_back(ops.device[static_cast<std::size_t>(cluster.front())]);
+    const std::vector<int> placement =
+        PlacementByFirstOps(*clustered.costed, SpreadOverOps(*plan.costed, plan.assignment));
     clustered.assignment = SchedulePlaced(*clustered.costed, placement, {}).assignment;
     clustered.makespan = SecondsIfItFits(*clustered.costed, clustered.assignment);
     return clustered;

@@ -15,7 +15,6 @@
 #include "millrace/fusion/fused_shares.h"
 #include "millrace/fusion/fusion_problem.h"
 #include "millrace/fusion/merged_fusion.h"
-#include "millrace/graph/index.h"
 #include "millrace/heuristics/acyclic_clusters.h"
 #include "millrace/heuristics/heuristics.h"
 #include "millrace/heuristics/placement_orders.h"
@@ -193,9 +192,7 @@ class FusionSearch {
   void AddClustered(const CostedGraph& all, const Assignment& known) {
     const auto clusters =
         std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, all, kClustersSearched, known.placement));
-    const std::vector<int> device = SpreadOverOps(all, known).device;  // by op
-    std::vector<int> placement;
-    for (const std::vector<OpId>& ops : clusters->groups) placement.push_back(device[Index(ops.front())]);
+    const std::vector<int> placement = PlacementByFirstOps(*clusters, SpreadOverOps(all, known));
     Assignment plan = BestOfOrders(*clusters, placement).assignment;
     const double makespan = SecondsIfItFits(*clusters, plan);
     if (std::isfinite(makespan)) starts_.push_back({clusters, std::move(plan), makespan});

@@ -123,6 +123,13 @@ OpPlan SpreadOverOps(const CostedGraph& costed, const Assignment& assignment) {
   return plan;
 }
 
+std::vector<int> PlacementByFirstOps(const CostedGraph& costed, const OpPlan& plan) {
+  std::vector<int> placement;
+  for (const std::vector<OpId>& ops : costed.groups)
+    placement.push_back(plan.device[static_cast<std::size_t>(ops.front())]);
+  return placement;
+}
+
 double SecondsIfItFits(const CostedGraph& costed, const Assignment& assignment) {
   if (costed.limited_memory && !FitsInMemory(costed, assignment)) return std::numeric_limits<double>::infinity();
   return Simulator(costed).Makespan(assignment);

@@ -21,6 +21,9 @@ struct OpPlan {
 // Of a plan of groups: ops of a group one after the other.
 OpPlan SpreadOverOps(const CostedGraph& costed, const Assignment& assignment);
 
+// By group of another graph of the same ops: where the group's first op runs.
+std::vector<int> PlacementByFirstOps(const CostedGraph& costed, const OpPlan& plan);
+
 // A plan that has chosen its groups.
 struct FusedPlan {
   std::shared_ptr<const CostedGraph> costed;
