@@ -193,9 +193,13 @@ class SummedGroups final : public CostModel {
 
 }  // namespace
 
+CostedGraph GraphOfClusters(const CostModel& model, const CostedGraph& costed, FusionGroups clusters) {
+  return MakeCostedGraph(SummedGroups(model, costed), std::move(clusters));
+}
+
 CostedGraph MakeClusteredGraph(const CostModel& model, const CostedGraph& costed, int fewest,
                                std::span<const int> placement) {
-  return MakeCostedGraph(SummedGroups(model, costed), MakeAcyclicClusters(costed, fewest, placement));
+  return GraphOfClusters(model, costed, MakeAcyclicClusters(costed, fewest, placement));
 }
 
 FusionGroups MakeAcyclicClusters(const CostedGraph& costed, int fewest, std::span<const int> placement) {

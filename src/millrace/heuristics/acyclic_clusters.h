@@ -27,8 +27,11 @@ inline constexpr int kClustersSearched = 800;
 // O((groups + edges) log edges) for each of O(log groups) rounds.
 FusionGroups MakeAcyclicClusters(const CostedGraph& costed, int fewest, std::span<const int> placement = {});
 
-// The graph of these clusters, each a group that takes what its groups take one after the other. `model` is that of
-// `costed`. Seconds.
+// The graph of clusters of these groups, each a group that takes what its groups take one after the other. `model` is
+// that of `costed`. Seconds.
+CostedGraph GraphOfClusters(const CostModel& model, const CostedGraph& costed, FusionGroups clusters);
+
+// The graph of the clusters above.
 CostedGraph MakeClusteredGraph(const CostModel& model, const CostedGraph& costed, int fewest,
                                std::span<const int> placement = {});
 

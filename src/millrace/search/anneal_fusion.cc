@@ -19,6 +19,7 @@
 #include "millrace/heuristics/heuristics.h"
 #include "millrace/heuristics/placement_orders.h"
 #include "millrace/heuristics/placements.h"
+#include "millrace/heuristics/plan_clusters.h"
 #include "millrace/planning/best_of.h"
 #include "millrace/planning/deadline.h"
 #include "millrace/search/fuse_for_plan.h"
@@ -172,13 +173,18 @@ class FusionSearch {
     return fused && std::isfinite(fused->makespan) ? std::move(fused) : std::nullopt;
   }
 
+  // A plan that is known has been searched for: what the heuristics make is not as good.
   void AddClusterStarts(const std::optional<FusedPlan>& known, const Deadline& deadline) {
-    AddClustered(*merged_, {PlaceByLayers(*merged_), merged_->topological_order});
-    if (known) AddClustered(*known->costed, known->assignment);
     const auto clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClustersSearched));
-    for (const char* name : kHeuristics) {
-      if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
-      AddStart(name, clusters, deadline);
+    if (known) {
+      ClusteredPlan own = ClusterAlongPlan(model_, *known->costed, known->assignment, kClustersSearched);
+      AddIfItFits(std::move(own.costed), std::move(own.assignment));
+    } else {
+      AddPlacedByLayers();
+      for (const char* name : kHeuristics) {
+        if (!starts_.empty() && (deadline.Passed() || options_.stop.stop_requested())) break;
+        AddStart(name, clusters, deadline);
+      }
     }
     if (clusters->topology.proxy == Proxy::kContended) AddFoundPlacement(clusters, purse_.Take(kPlacingShare));
     Sort(starts_);
@@ -187,15 +193,20 @@ class FusionSearch {
     std::erase_if(starts_, [most](const FusedPlan& start) { return start.makespan > most; });
   }
 
-  // A plan's placement over clusters that it leaves whole, in the best of the orders that clusters allow: its own is
+  // The placement by hand over clusters that it leaves whole, in the best of the orders that clusters allow: its own is
   // often a quarter slower there.
-  void AddClustered(const CostedGraph& all, const Assignment& known) {
-    const auto clusters =
-        std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, all, kClustersSearched, known.placement));
-    const std::vector<int> placement = PlacementByFirstOps(*clusters, SpreadOverOps(all, known));
-    Assignment plan = BestOfOrders(*clusters, placement).assignment;
+  void AddPlacedByLayers() {
+    const std::vector<int> by_layers = PlaceByLayers(*merged_);
+    auto clusters =
+        std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClustersSearched, by_layers));
+    const OpPlan of_ops = SpreadOverOps(*merged_, {by_layers, merged_->topological_order});
+    Assignment plan = BestOfOrders(*clusters, PlacementByFirstOps(*clusters, of_ops)).assignment;
+    AddIfItFits(std::move(clusters), std::move(plan));
+  }
+
+  void AddIfItFits(std::shared_ptr<const CostedGraph> clusters, Assignment plan) {
     const double makespan = SecondsIfItFits(*clusters, plan);
-    if (std::isfinite(makespan)) starts_.push_back({clusters, std::move(plan), makespan});
+    if (std::isfinite(makespan)) starts_.push_back({std::move(clusters), std::move(plan), makespan});
   }
 
   // Where transfers contend a search for placements goes further at first than annealing.

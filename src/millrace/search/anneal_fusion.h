@@ -19,10 +19,11 @@
 //
 // A search over thousands of groups ends before it has moved each of them often enough. So large graphs are searched
 // as graphs of some hundred clusters first (heuristics/acyclic_clusters.h), each a group that takes what its merged
-// groups take, from heuristics and, where transfers contend, from a search for placements. The placement by hand, and
-// that of a plan that is known, begin over clusters of their own, none of which they tear apart. Groups for the plan
-// that this comes to are chosen among all ops, and annealing goes on over these, or from the placement by hand where
-// that is faster. The idea is that of multilevel partitioners.
+// groups take, from heuristics and, where transfers contend, from a search for placements. The placement by hand begins
+// over clusters of its own, none of which it tears apart; a plan that is known over clusters along it
+// (heuristics/plan_clusters.h) in place of all heuristics. Groups for the plan that this comes to are chosen among all
+// ops, and annealing goes on over these, or from the placement by hand where that is faster. The idea is that of
+// multilevel partitioners.
 namespace millrace {
 
 // The planner `anneal+fusion`: offers the fastest of what heuristics began, then its best plan. Budget as that of
