@@ -74,8 +74,10 @@ class RecurrentKernel : public OneNodeKernel {
   void Run(const KernelBuffers& buffers, int phase, int worker) const override {
     const auto directions = static_cast<std::int64_t>(directions_.size());
     const Share share = ShareOf(directions * blocks_, workers_, worker);
+    // There and back: where the weights are too many for a cache, the last ones of a step are still there in the next.
     const auto one = [&](std::int64_t number) {
-      for (std::int64_t i = share.begin; i < share.end; ++i) {
+      for (std::int64_t k = 0; k < share.size(); ++k) {
+        const std::int64_t i = number / phases_per_step_ % 2 == 0 ? share.begin + k : share.end - 1 - k;
         const std::int64_t d = i / blocks_, block = i % blocks_;
         if (number == 0) {
           Begin(buffers, d, block);

@@ -21,14 +21,25 @@ namespace {
 
 // Transformed inputs and results that are in memory at a time.
 constexpr std::int64_t kTransformedBytes = std::int64_t{16} * 1024 * 1024;
-// What both ways take, fitted to one core of an EPYC (AVX2) on 6 x 6 to 56 x 56 results of 8 to 512 channels and, for
-// weights, to networks that have too many for a cache; what one has over the other counts.
-constexpr double kDirectSeconds = 2.4e-10;   // by the definition, for a result and a pair of channels
-constexpr double kCallSeconds = 22e-6;       // to call for 36 products
-constexpr double kInputSeconds = 3.1e-8;     // to transform a tile of an input channel
-constexpr double kResultSeconds = 1.9e-8;    // of an output channel
-constexpr double kProductSeconds = 7.9e-10;  // of products, for a tile and a pair of channels
-constexpr double kWeightSeconds = 16e-9;     // to read a pair of channels from memory, four times as many numbers
+// What both ways take, of one core; what one has over the other counts.
+struct Costs {
+  double direct_seconds;   // by the definition, for a result and a pair of channels
+  double call_seconds;     // to call for 36 products
+  double input_seconds;    // to transform a tile of an input channel
+  double result_seconds;   // of an output channel
+  double product_seconds;  // of products, for a tile and a pair of channels
+  double weight_seconds;   // to read a pair of channels from memory, four times as many numbers
+};
+
+// Fitted on an EPYC (AVX2) to 6 x 6 to 56 x 56 results of 8 to 512 channels and, for weights, to networks that have too
+// many for a cache; and on a Xeon (AVX-512) to the convolutions of three networks.
+constexpr Costs kNarrowCosts = {2.4e-10, 22e-6, 3.1e-8, 1.9e-8, 7.9e-10, 16e-9};
+constexpr Costs kWideCosts = {1.2e-10, 22e-6, 1.9e-8, 1.2e-8, 4e-10, 16e-9};
+
+// Blocks as wide as vectors of AVX-512, with which oneDNN has Winograd's way, too: on images of fewer tiles it is as
+// good.
+constexpr std::int64_t kWideBlock = 16;
+constexpr std::int64_t kFewestWideTiles = 36;
 
 constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
 
@@ -238,17 +249,20 @@ bool CanTakeWinograd(const Model& model, const Epilogue& epilogue) {
 }
 
 bool WinogradPays(const Model& model, const Epilogue& epilogue) {
-  if (ChannelBlock() != 8 || !CanTakeWinograd(model, epilogue)) return false;
+  if (!CanTakeWinograd(model, epilogue)) return false;
   const Shapes shapes = ShapesOf(model, epilogue);
   const std::int64_t inputs = shapes.source[1], results = shapes.output[1], images = shapes.source[0];
-  if (inputs < ChannelBlock()) return false;
-  const auto tiles = static_cast<double>(images * TilesAlong(shapes.output[2]) * TilesAlong(shapes.output[3]));
+  const std::int64_t tiles_of_image = TilesAlong(shapes.output[2]) * TilesAlong(shapes.output[3]);
+  const bool wide = ChannelBlock() == kWideBlock;
+  if (inputs < ChannelBlock() || (wide && tiles_of_image < kFewestWideTiles)) return false;
+  const Costs& costs = wide ? kWideCosts : kNarrowCosts;
+  const auto tiles = static_cast<double>(images * tiles_of_image);
   const auto pairs = static_cast<double>(inputs * results);
   const double by_definition =
-      kDirectSeconds * static_cast<double>(images * shapes.output[2] * shapes.output[3]) * pairs;
-  const double transforms = kCallSeconds + tiles * (kInputSeconds * static_cast<double>(inputs) +
-                                                    kResultSeconds * static_cast<double>(results));
-  return by_definition > transforms + (kProductSeconds * tiles + kWeightSeconds) * pairs;
+      costs.direct_seconds * static_cast<double>(images * shapes.output[2] * shapes.output[3]) * pairs;
+  const double transforms = costs.call_seconds + tiles * (costs.input_seconds * static_cast<double>(inputs) +
+                                                          costs.result_seconds * static_cast<double>(results));
+  return by_definition > transforms + (costs.product_seconds * tiles + costs.weight_seconds) * pairs;
 }
 
 std::unique_ptr<Kernel> MakeWinogradConvolution(const KernelRequest& request, const Epilogue& epilogue) {

@@ -17,8 +17,8 @@ namespace millrace {
 // activation but bounds.
 bool CanTakeWinograd(const Model& model, const Epilogue& epilogue);
 
-// Whether it is the faster one: oneDNN has a Winograd's way of its own with AVX-512, and few channels or tiles cost
-// more to transform than multiplications saved.
+// Whether it is the faster one: few channels or tiles cost more to transform than multiplications saved, and with
+// AVX-512 oneDNN has a Winograd's way of its own, which small images are left to.
 bool WinogradPays(const Model& model, const Epilogue& epilogue);
 
 // The request's nodes are those of the epilogue.
