@@ -19,10 +19,10 @@ struct ClusteredPlan {
   Assignment assignment;
 };
 
-// The clusters of a plan of `costed`, whose model is `model`. Groups of a cluster can run on the same devices and are of
-// one colocation at most; a cluster has no more work than two of `wanted` even ones, if it has more than one group. The
-// plan of clusters takes as long as the given one, but where transfers contend and several are ready at the same time.
-// A memory may have to hold more at a time. O(groups x devices + edges).
+// The clusters of a plan of `costed`, whose model is `model`. Groups of a cluster can run on the same devices and are
+// of one colocation at most; a cluster has no more work than two of `wanted` even ones, if it has more than one group.
+// The plan of clusters takes as long as the given one, but where transfers contend and several are ready at the same
+// time. A memory may have to hold more at a time. O(groups x devices + edges).
 ClusteredPlan ClusterAlongPlan(const CostModel& model, const CostedGraph& costed, const Assignment& plan, int wanted);
 
 }  // namespace millrace
