@@ -21,11 +21,6 @@ function(millrace_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Debug>:-O0>)
 endfunction()
 
-# A test program. Optimised, it takes longer to compile than that saves when it runs.
-function(millrace_compile_tests target)
-  target_compile_options(${target} PRIVATE -O0)
-endfunction()
-
 # A room is one folder under src/millrace with one static library, millrace_<room>, or millrace_<room>_<part> of a
 # folder in a room's. SEES lists the rooms whose headers it may include; script/check-layers holds the code to it. COLD:
 # it has no hot loops of its own.
@@ -61,7 +56,7 @@ function(millrace_room_tests name)
   add_executable(${name}_test ${sources})
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
   millrace_warnings(${name}_test)
-  millrace_compile_tests(${name}_test)
+  millrace_compile_quickly(${name}_test)
   target_link_libraries(${name}_test PRIVATE ${rooms} ${ROOM_LINKS} GTest::gmock GTest::gtest_main)
   millrace_precompile(${name}_test <gmock/gmock.h> <gtest/gtest.h>)
   set(filter)
