@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "millrace/errors/errors.h"
+#include "millrace/errors/interrupt.h"
 #include "millrace/machine/preset.h"
 #include "millrace/workloads/go_workloads.h"
 
@@ -45,6 +47,17 @@ std::vector<GoTrainingProblem> MakeGoProblems(const std::vector<std::string>& wo
     }
   }
   return problems;
+}
+
+void AddGoCases(GoCasePurpose purpose, int count, const GoCaseLimits& limits,
+                std::vector<GoTrainingProblem>& problems) {
+  TakeGoCases(0, purpose, count, limits, [&](GoCase drawn) {
+    StopIfInterrupted();
+    GoTrainingProblem problem(drawn.name, MakeGoWorkload(drawn.workload), std::move(drawn.machine));
+    if (!problem.has_plan()) return false;
+    problems.push_back(std::move(problem));
+    return true;
+  });
 }
 
 }  // namespace millrace::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "millrace/train/go/problem.h"
+#include "millrace/workloads/go_corpus.h"
 
 // The problems that a training of GO names in its settings.
 namespace millrace::cli {
@@ -15,5 +16,9 @@ namespace millrace::cli {
 std::vector<GoTrainingProblem> MakeGoProblems(const std::vector<std::string>& workloads,
                                               const std::vector<std::string>& machines,
                                               const std::vector<std::string>& without);
+
+// Adds `count` cases of workloads/go_corpus.h within the limits: those of seed 0 of which a placement by layers, or all
+// of it on one device, fits in memory.
+void AddGoCases(GoCasePurpose purpose, int count, const GoCaseLimits& limits, std::vector<GoTrainingProblem>& problems);
 
 }  // namespace millrace::cli

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "command_line/ending.h"
+#include "command_line/kept_memory.h"
 #include "experts_command.h"
 #include "finetune_command.h"
 #include "gflownet_command.h"
@@ -31,6 +32,7 @@ int RunCommand(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  millrace::cli::KeepFreedMemory();  // gradients of large graphs take and give back tables of 20 MB in every step
   // However long it takes: a training that is interrupted keeps what it has learnt.
   millrace::WatchForInterrupt();
   const std::string_view kind = argc > 1 ? argv[1] : "";

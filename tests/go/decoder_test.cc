@@ -11,6 +11,7 @@
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/fusion/greedy_fusion.h"
+#include "millrace/go/blocks.h"
 #include "millrace/go/decoder.h"
 #include "millrace/go/network.h"
 #include "millrace/go/sampler.h"
@@ -280,6 +281,43 @@ TEST(GoSampler, DrawsWithTheProbabilitiesItStates) {
   }
   // A later task's likeliest choices may be less likely than another's after other choices of an earlier one.
   EXPECT_GT(likelier, 50);
+}
+
+TEST(GoSampler, SharesChanceWithinBlocksAndKeepsTheProbabilityOfEveryChoice) {
+  constexpr int kDraws = 4000;
+  DecoderCase problem(3);
+  const PreparedGoPolicy policy = SomePolicy(3).Prepare(problem.problem);
+  const int colocations = problem.problem.num_colocations();
+  ASSERT_GT(colocations, 4);
+  GoBlocks all;  // one block
+  all.block_of.assign(static_cast<std::size_t>(colocations), 0);
+  all.offsets = {0, colocations};
+  for (int colocation = 0; colocation < colocations; ++colocation) all.colocations.push_back(colocation);
+
+  const auto draw = [&](const GoBlocks* blocks) {
+    GoDrawOptions options{.iterations = 1, .blocks = blocks};
+    return DrawGo(problem.problem, policy, kDraws, options, Random(5));
+  };
+  const std::vector<GoDraw> alone = draw(nullptr), together = draw(&all);
+  const auto devices = static_cast<std::size_t>(problem.problem.num_devices());
+  const auto shares = [&](const std::vector<GoDraw>& draws, std::size_t colocation) {
+    std::vector<double> share(devices, 0.0);
+    for (const GoDraw& of : draws) share[static_cast<std::size_t>(of.decisions().device[colocation])] += 1.0 / kDraws;
+    return share;
+  };
+  const auto agreeing = [&](const std::vector<GoDraw>& draws) {  // pairs of neighbours on one device
+    double pairs = 0;
+    for (const GoDraw& of : draws) {
+      for (std::size_t i = 1; i < of.decisions().device.size(); ++i)
+        pairs += of.decisions().device[i] == of.decisions().device[i - 1] ? 1.0 / kDraws : 0;
+    }
+    return pairs;
+  };
+  for (std::size_t colocation = 0; colocation < static_cast<std::size_t>(colocations); ++colocation) {
+    const std::vector<double> by_itself = shares(alone, colocation), with_block = shares(together, colocation);
+    for (std::size_t d = 0; d < devices; ++d) EXPECT_NEAR(by_itself[d], with_block[d], 0.055);  // five deviations
+  }
+  EXPECT_GT(agreeing(together), agreeing(alone) * 1.02);
 }
 
 // Devices that differ in name and unit only may be listed in any order: the plan is the same but for these.

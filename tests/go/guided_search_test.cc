@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "millrace/fusion/merged_fusion.h"
 #include "millrace/go/planner.h"
@@ -68,8 +69,10 @@ TEST(GuidedSearch, SearchesGraphsOfManyGroupsByClustersToo) {
   const GoDecoder decoder(of.problem);
   Random random(7);
   const DecodedPlan drawn = Drawn(decoder, random);
-  for (const std::optional<double> seconds : {std::optional<double>(), std::optional(0.5)}) {
-    const GuidedSearchOptions options = {.looks = kSanitized ? 1 : 4, .seconds = seconds};
+  // With few looks or little time clusters and all groups alone are probed, else clusters are a start among others.
+  const std::vector<GuidedSearchOptions> ways = {
+      {.looks = kSanitized ? 1 : 4}, {.looks = 4, .seconds = 0.5}, {.looks = kSanitized ? 4 : 24}};
+  for (const GuidedSearchOptions& options : ways) {
     const DecodedPlan found = SearchGuided(decoder, *policy, options, drawn, random);
     EXPECT_EQ(WhyNotValid(of.graph, of.machine, found.plan()), std::nullopt);
     ASSERT_TRUE(found.fits);

@@ -72,5 +72,19 @@ TEST(Random, HasTheMomentsOfItsDistributions) {
   EXPECT_NEAR(std::sqrt(log_squares / kDraws), 0.3, 0.004);
 }
 
+TEST(Random, TheLargestOfLogitsWithGumbelNoiseIsADrawFromTheirSoftmax) {
+  constexpr int kDraws = 100000;
+  const std::array<double, 3> logits = {0, 1, -2};
+  Random random(3);
+  std::array<int, 3> counts = {};
+  for (int i = 0; i < kDraws; ++i) {
+    std::array<double, 3> scores = logits;
+    for (double& score : scores) score += random.Gumbel();
+    ++counts[static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin())];
+  }
+  const double all = std::exp(logits[0]) + std::exp(logits[1]) + std::exp(logits[2]);
+  for (std::size_t i = 0; i < counts.size(); ++i) EXPECT_NEAR(counts[i], kDraws * std::exp(logits[i]) / all, 700);
+}
+
 }  // namespace
 }  // namespace millrace

@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "millrace/machine/machine.h"
 #include "millrace/plan/hash.h"
@@ -59,6 +60,31 @@ TEST(GoCorpus, HasMachinesThatAreValidAndFamiliesThatTakeTurns) {
     EXPECT_GE(ops, 100) << drawn.name;
     EXPECT_LE(ops, 4000) << drawn.name;
   }
+}
+
+TEST(GoCorpus, OffersCasesWithinTheLimitsUntilSoManyAreTaken) {
+  const GoCaseLimits limits{.most_ops = 1500, .without = {"rnnlm", "amoebanet"}};
+  std::vector<std::string> offered, taken;
+  TakeGoCases(1, GoCasePurpose::kTraining, 6, limits, [&](GoCase drawn) {
+    EXPECT_LE(MakeGoWorkload(drawn.workload).num_ops(), 1500) << drawn.name;
+    EXPECT_NE(drawn.workload.family, "rnnlm");
+    EXPECT_NE(drawn.workload.family, "amoebanet");
+    offered.push_back(drawn.name);
+    if (offered.size() % 2 == 0) return false;
+    taken.push_back(drawn.name);
+    return true;
+  });
+  EXPECT_EQ(taken.size(), 6u);
+  EXPECT_EQ(offered.size(), 11u);
+  EXPECT_EQ(std::set(offered.begin(), offered.end()).size(), offered.size());
+}
+
+TEST(GoCorpus, OffersNothingWhereNoCaseIsWithinTheLimits) {
+  const GoCaseLimits limits{.without = GoFamilies()};
+  TakeGoCases(1, GoCasePurpose::kTraining, 3, limits, [](const GoCase& drawn) {
+    ADD_FAILURE() << drawn.name;
+    return true;
+  });
 }
 
 }  // namespace

@@ -65,10 +65,13 @@ class GuidedSearch {
     if (!decoder_.chooses_groups()) return Leg(starts.front(), {.until = 1, .looks = looks_});
     if (FewPlans() && !too_few_plans_) return WholeOrInClusters(starts.front());
     const bool probes = looks_ >= kLooksToProbe && !short_of_time_;
-    const FusedPlan start = probes ? Probed(std::move(starts)) : std::move(starts.front());
+    if (probes && merged_->num_groups > kMostGroupsSearched) starts.push_back(InClusters(starts.front()));
+    FusedPlan whole = starts.front();
+    const FusedPlan start = probes ? Probed(std::move(starts), whole) : whole;
     FusedPlan best = Leg(start, {.until = kFirstLegUntil, .looks = FirstLooks(probes), .known = probes});
     if (!std::isfinite(best.makespan)) return best;
     FusedPlan fused = FusedFor(best, kFusedUntil);
+    if (best.costed == clusters_) best = std::move(whole);
     if (fused.makespan < best.makespan) best = std::move(fused);
     return Leg(best, {.until = 1, .looks = looks_ / 2, .heat = kSecondLegHeat, .known = true});
   }
@@ -97,8 +100,9 @@ class GuidedSearch {
   // The plan's placement, for clusters of merged groups the devices of their first ops.
   FusedPlan InClusters(const FusedPlan& plan) {
     FusedPlan clustered;
-    clustered.costed = std::make_shared<const CostedGraph>(
+    clusters_ = std::make_shared<const CostedGraph>(
         MakeClusteredGraph(decoder_.problem().model(), *merged_, kClustersSearched));
+    clustered.costed = clusters_;
     const std::vector<int> placement =
         PlacementByFirstOps(*clustered.costed, SpreadOverOps(*plan.costed, plan.assignment));
     clustered.assignment = SchedulePlaced(*clustered.costed, placement, {}).assignment;
@@ -141,14 +145,16 @@ class GuidedSearch {
   // Of its time; 0 where that has no limit.
   double Gone() const { return seconds_ ? clock_.Elapsed() / std::max(*seconds_, 1e-9) : 0; }
 
-  // The one that a short search leads furthest: what begins fastest seldom ends so.
-  FusedPlan Probed(std::vector<FusedPlan> starts) {
+  // The one that a short search leads furthest: what begins fastest seldom ends so. `whole` becomes the fastest that is
+  // not over clusters.
+  FusedPlan Probed(std::vector<FusedPlan> starts, FusedPlan& whole) {
     const double begin = Gone();
     const auto count = static_cast<double>(starts.size());
     FusedPlan best = starts.front();
     for (std::size_t i = 0; i < starts.size(); ++i) {
       const double until = begin + (kProbedUntil - begin) * static_cast<double>(i + 1) / count;
       FusedPlan probed = Leg(starts[i], {.until = until, .looks = std::max(1, looks_ / kLooksPerProbe)});
+      if (probed.costed != clusters_ && probed.makespan < whole.makespan) whole = probed;
       if (probed.makespan < best.makespan) best = std::move(probed);
     }
     return best;
@@ -227,10 +233,11 @@ class GuidedSearch {
   const Deadline clock_;
   std::optional<double> seconds_;  // its time, if that is limited
   int looks_ = 0;
-  std::shared_ptr<const CostedGraph> merged_;  // where groups are chosen
-  double seconds_a_group_ = 0;                 // of a plan, to order and to judge it
-  bool short_of_time_ = false;                 // for parts of the graph, all that it may have included
-  bool too_few_plans_ = false;                 // of all groups, for a short search to tell how far one leads
+  std::shared_ptr<const CostedGraph> merged_;    // where groups are chosen
+  std::shared_ptr<const CostedGraph> clusters_;  // of these, where it tries them
+  double seconds_a_group_ = 0;                   // of a plan, to order and to judge it
+  bool short_of_time_ = false;                   // for parts of the graph, all that it may have included
+  bool too_few_plans_ = false;                   // of all groups, for a short search to tell how far one leads
 };
 
 }  // namespace

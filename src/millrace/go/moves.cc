@@ -32,7 +32,6 @@ std::vector<double> BlockLogits(const GoProblem& problem, const GoBlocks& blocks
 
 std::vector<GoMove> MovesOf(const GoProblem& problem, const GoBlocks& blocks, std::span<const double> logits,
                             std::span<const std::int32_t> device_of, double softmax_temperature, Random& random) {
-  constexpr double kLeastUniform = 1e-300;
   const int devices = problem.num_devices();
   const std::vector<int> now = DevicesOfBlocks(problem, blocks, device_of);
   std::vector<GoMove> moves;
@@ -40,9 +39,7 @@ std::vector<GoMove> MovesOf(const GoProblem& problem, const GoBlocks& blocks, st
   for (std::int32_t block = 0; block < blocks.count(); ++block) {
     for (int d = 0; d < devices; ++d) {
       scores[Index(d)] = logits[Index(block) * Index(devices) + Index(d)];
-      // The largest of logits with Gumbel's noise is a draw from their softmax.
-      if (softmax_temperature > 0)
-        scores[Index(d)] -= softmax_temperature * std::log(-std::log(std::max(kLeastUniform, random.Uniform())));
+      if (softmax_temperature > 0) scores[Index(d)] += softmax_temperature * random.Gumbel();
     }
     const int here = now[Index(block)];
     const double stay = scores[Index(here)];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -16,14 +17,24 @@ namespace {
 // Makes one choice after the other, one for each colocation or row of a task, and adds up their log-probabilities.
 class Chooser {
  public:
-  Chooser(double softmax_temperature, Random& random) : softmax_temperature_(softmax_temperature), random_(random) {}
+  Chooser(const GoDrawOptions& options, Random& random)
+      : softmax_temperature_(options.softmax_temperature), blocks_(options.blocks), random_(random) {}
 
   double log_probability() const { return log_probability_; }
 
-  std::size_t Choose(std::span<const float> logits) {
+  // Before the choices of a task, of which each has so many ways.
+  void Begin(std::size_t ways) {
+    if (blocks_ == nullptr || softmax_temperature_ <= 0) return;
+    noise_.resize(static_cast<std::size_t>(blocks_->count()) * ways);
+    for (double& noise : noise_) noise = random_.Gumbel();
+  }
+
+  std::size_t Choose(std::int32_t colocation, std::span<const float> logits) {
     const std::size_t likeliest =
         static_cast<std::size_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-    const std::size_t chosen = softmax_temperature_ > 0 ? Draw(logits, logits[likeliest]) : likeliest;
+    const std::size_t chosen = softmax_temperature_ <= 0 ? likeliest
+                               : blocks_ != nullptr      ? DrawWithBlock(colocation, logits)
+                                                         : Draw(logits, logits[likeliest]);
     log_probability_ += LogProbabilityOf(logits, chosen, logits[likeliest]);
     return chosen;
   }
@@ -35,6 +46,18 @@ class Chooser {
   }
 
  private:
+  std::size_t DrawWithBlock(std::int32_t colocation, std::span<const float> logits) const {
+    const auto block = static_cast<std::size_t>(blocks_->block_of[static_cast<std::size_t>(colocation)]);
+    const std::span<const double> noise = std::span(noise_).subspan(block * logits.size(), logits.size());
+    std::size_t chosen = 0;
+    double most = -std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      const double score = logits[i] / softmax_temperature_ + noise[i];
+      if (score > most) chosen = i, most = score;
+    }
+    return chosen;
+  }
+
   std::size_t Draw(std::span<const float> logits, float most) {
     weights_.clear();
     double sum = 0;
@@ -54,9 +77,11 @@ class Chooser {
   }
 
   double softmax_temperature_;
+  const GoBlocks* blocks_;  // null: choices share nothing
   Random& random_;
   double log_probability_ = 0;
   std::vector<double> weights_;
+  std::vector<double> noise_;  // block x way
 };
 
 std::size_t Choices(const GoProblem& problem, Task task) {
@@ -75,17 +100,20 @@ void ForChoosers(const GoProblem& problem, Task task, std::span<const float> log
 
 void Decide(const GoProblem& problem, Task task, std::span<const float> logits, Chooser& chooser,
             Decisions& decisions) {
+  chooser.Begin(Choices(problem, task));
   if (task == Task::kPlacement) {
     decisions.device.resize(static_cast<std::size_t>(problem.num_colocations()));
     ForChoosers(problem, task, logits, [&](std::size_t colocation, std::span<const float> of_colocation) {
-      decisions.device[colocation] = static_cast<std::int32_t>(chooser.Choose(of_colocation));
+      decisions.device[colocation] =
+          static_cast<std::int32_t>(chooser.Choose(static_cast<std::int32_t>(colocation), of_colocation));
     });
     return;
   }
   std::vector<std::uint8_t>& levels = task == Task::kPriority ? decisions.priority : decisions.fusion;
   levels.assign(static_cast<std::size_t>(problem.num_rows()), 0);
   ForChoosers(problem, task, logits, [&](std::size_t row, std::span<const float> of_row) {
-    levels[row] = static_cast<std::uint8_t>(chooser.Choose(of_row));
+    const std::int32_t colocation = problem.ColocationOf(static_cast<std::int32_t>(row));
+    levels[row] = static_cast<std::uint8_t>(chooser.Choose(colocation, of_row));
   });
 }
 
@@ -98,7 +126,7 @@ GoDraw DrawOne(const GoProblem& problem, GoPass& pass, const GoDrawOptions& opti
     ObserveDecisions(problem, t > 0 ? draw.iterations.back() : Decisions{}, before);
     pass.Begin(before);
     Decisions decisions = options.given;
-    Chooser chooser(options.softmax_temperature, random);
+    Chooser chooser(options, random);
     for (const Task task : kTasks) {
       StopIfInterrupted();
       if (!options.tasks[static_cast<std::size_t>(task)]) continue;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "millrace/go/blocks.h"
 #include "millrace/go/decisions.h"
 #include "millrace/go/policy.h"
 #include "millrace/go/problem.h"
@@ -22,6 +23,9 @@ struct GoDrawOptions {
   double softmax_temperature = 1;  // logits are divided by it; 0: the likeliest choices are taken
   std::array<bool, kTasks.size()> tasks = {true, true, true};  // by Task: is it decided?
   Decisions given = {};  // part of every y[t]: decisions of tasks that are not decided, and of no others
+  // The choices of a block share what chance adds to their logits, so that most of its ops go together; each still has
+  // its own probability. Null: every choice has a chance of its own. Blocks must outlive the drawing.
+  const GoBlocks* blocks = nullptr;
   int threads = 1;
   std::int64_t first = 0;                        // number of the first draw: later calls continue a batch
   std::optional<double> seconds = std::nullopt;  // of wall time, after which no draw is decided once more

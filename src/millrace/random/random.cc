@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/random/random.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -58,5 +59,10 @@ double Random::Normal() {
 }
 
 double Random::LogNormal(double mean, double deviation) { return std::exp(mean + deviation * Normal()); }
+
+double Random::Gumbel() {
+  constexpr double kLeast = 1e-300;
+  return -std::log(-std::log(std::max(kLeast, Uniform())));
+}
 
 }  // namespace millrace

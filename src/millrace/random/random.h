@@ -25,6 +25,9 @@ class Random {
   double Normal();                                  // mean 0, standard deviation 1
   double LogNormal(double mean, double deviation);  // exp(mean + deviation * Normal())
 
+  // Gumbel's distribution: of logits with such noise each, the largest is a draw from their softmax.
+  double Gumbel();
+
  private:
   std::uint64_t seed_;
   std::uint64_t state_[4];

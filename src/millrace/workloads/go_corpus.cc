@@ -7,6 +7,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <iterator>
+#include <utility>
 
 #include "millrace/machine/preset.h"
 #include "millrace/random/random.h"
@@ -122,6 +123,19 @@ GoCase DrawGoCase(std::uint64_t seed, GoCasePurpose purpose, int number) {
       fmt::format("{}{} #{}", purpose == GoCasePurpose::kValidation ? "validation " : "", workload.family, number);
   workload.name = workload.title = drawn.name;
   return drawn;
+}
+
+void TakeGoCases(std::uint64_t seed, GoCasePurpose purpose, int count, const GoCaseLimits& limits,
+                 const std::function<bool(GoCase)>& take) {
+  constexpr int kMostPassedOver = 1000;  // of a family
+  const int most_tries = static_cast<int>(GoFamilies().size()) * (count + kMostPassedOver);
+  int taken = 0;
+  for (int number = 0; number < most_tries && taken < count; ++number) {
+    GoCase drawn = DrawGoCase(seed, purpose, number);
+    const std::vector<std::string>& without = limits.without;
+    if (std::find(without.begin(), without.end(), drawn.workload.family) != without.end()) continue;
+    if (MakeGoWorkload(drawn.workload).num_ops() <= limits.most_ops && take(std::move(drawn))) ++taken;
+  }
 }
 
 }  // namespace millrace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,17 @@ struct GoCase {
 // presets p100xN are, or has one switch, or one bus for all; its links are 1/4 to 4 times as fast, and its memories
 // have half to twice the bytes.
 GoCase DrawGoCase(std::uint64_t seed, GoCasePurpose purpose, int number);
+
+// Which of the cases drawn are taken.
+struct GoCaseLimits {
+  int most_ops = 4000;
+  std::vector<std::string> without = {};  // families
+};
+
+// Offers the cases of a seed within the limits, one after the other, until so many were taken; fewer are where hardly
+// any case is within them.
+void TakeGoCases(std::uint64_t seed, GoCasePurpose purpose, int count, const GoCaseLimits& limits,
+                 const std::function<bool(GoCase)>& take);
 
 // Names of the families, in the order in which they take turns.
 const std::vector<std::string>& GoFamilies();

@@ -93,6 +93,26 @@ TEST_F(GoTest, MakesWhatItDrawsBetter) {
   EXPECT_NO_THROW(GoPolicy(ReadWeights(options.output)));
 }
 
+TEST_F(GoTest, MakesWhatItDrawsBetterWhereOpsOfABlockShareChance) {
+  const std::vector<GoTrainingProblem> problems = Problems(2, 40);
+  GoTrainerOptions options = Options("blocks", 40);
+  options.settings.samples = 8;
+  options.settings.shared_noise = 4;
+  options.settings.baseline_decay = 0;
+  options.settings.learning_rate = 5e-3;
+  options.settings.last_learning_rate = 1e-3;
+  options.settings.average_decay = 0.8;
+  options.settings.validate_every = 40;
+  GoReports observer;
+  TrainGo(problems, {}, options, std::nullopt, observer);
+  double first = 0, last = 0;
+  for (std::size_t i = 0; i < 5; ++i) {
+    first += observer.reports[i].mean / 5;
+    last += observer.reports[observer.reports.size() - 1 - i].mean / 5;
+  }
+  EXPECT_GT(last, first * 1.02);
+}
+
 TEST_F(GoTest, ItsBestDecisionsAreAValidPlanThatTakesWhatItSays) {
   const std::vector<GoTrainingProblem> problems = Problems(1);
   GoTrainerOptions options = Options("plan", 3);

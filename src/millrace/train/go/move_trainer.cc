@@ -42,17 +42,14 @@ std::vector<std::unique_ptr<const MoveProblem>> MakeProblems(const MoveSettings&
                                                              int count) {
   std::vector<std::unique_ptr<const MoveProblem>> problems;
   const std::vector<int> fewest = FewestBlocks(settings);
-  const auto families = static_cast<int>(GoFamilies().size());
-  const int most_tries = families * (count + 1000);
-  for (int number = 0; number < most_tries && static_cast<int>(problems.size()) < count; ++number) {
+  const GoCaseLimits limits{.most_ops = settings.most_ops, .without = settings.without};
+  TakeGoCases(0, purpose, count, limits, [&](GoCase drawn) {
     StopIfInterrupted();
-    GoCase drawn = DrawGoCase(0, purpose, number);
-    const std::string& family = drawn.workload.family;
-    if (std::find(settings.without.begin(), settings.without.end(), family) != settings.without.end()) continue;
-    if (MakeGoWorkload(drawn.workload).num_ops() > settings.most_ops) continue;
     auto problem = std::make_unique<const MoveProblem>(std::move(drawn), fewest);
-    if (std::isfinite(problem->start_seconds())) problems.push_back(std::move(problem));
-  }
+    if (!std::isfinite(problem->start_seconds())) return false;
+    problems.push_back(std::move(problem));
+    return true;
+  });
   if (problems.empty()) throw InvalidInput("no graph has so few ops, or all families are left out");
   return problems;
 }

@@ -2,6 +2,7 @@
 #include "millrace/train/go/problem.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -18,10 +19,13 @@
 namespace millrace {
 namespace {
 
-double ReferenceSeconds(const CostedGraph& costed) {
-  const double reference = std::min(UsableSeconds(costed, ScheduleSequential(costed).assignment),
-                                    UsableSeconds(costed, ScheduleExpert(costed).assignment));
-  if (std::isfinite(reference) && reference > 0) return reference;
+// Infinity where neither fits.
+double SecondsByHand(const CostedGraph& costed) {
+  return std::min(UsableSeconds(costed, ScheduleSequential(costed).assignment),
+                  UsableSeconds(costed, ScheduleExpert(costed).assignment));
+}
+
+double WorkSeconds(const CostedGraph& costed) {
   const double work = std::accumulate(costed.fastest_seconds.begin(), costed.fastest_seconds.end(), 0.0);
   return work > 0 ? work : 1;
 }
@@ -37,7 +41,15 @@ GoTrainingProblem::GoTrainingProblem(std::string name, ComputationGraph graph, M
   problem_ = std::make_unique<const GoProblem>(*model_);
   decoder_ = std::make_unique<const GoDecoder>(*problem_);
   features_ = MakeGoFeatures(*problem_);
-  reference_seconds_ = ReferenceSeconds(MakeCostedGraph(*model_, GreedyFusion(*graph_)));
+  const CostedGraph fused = MakeCostedGraph(*model_, GreedyFusion(*graph_));
+  const double by_hand = SecondsByHand(fused);
+  has_plan_ = std::isfinite(by_hand);
+  reference_seconds_ = has_plan_ && by_hand > 0 ? by_hand : WorkSeconds(fused);
+}
+
+GoBlocks GoTrainingProblem::BlocksOf(int fewest) const {
+  const CostedGraph costed = MakeCostedGraph(*model_, GreedyFusion(*graph_));
+  return std::move(MakeGoBlocks(*problem_, costed, std::array{fewest}).front());
 }
 
 double GoTrainingProblem::Seconds(const Decisions& decisions) const {

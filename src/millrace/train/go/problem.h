@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "millrace/cost/cost_model.h"
+#include "millrace/go/blocks.h"
 #include "millrace/go/decisions.h"
 #include "millrace/go/decoder.h"
 #include "millrace/go/features.h"
@@ -32,8 +33,12 @@ class GoTrainingProblem {
   // (heuristics/placements.h), on greedy fusion and under contention; where neither fits in memory, all work on the
   // fastest devices.
   double reference_seconds() const { return reference_seconds_; }
+  bool has_plan() const { return has_plan_; }  // whether one of the two fits
 
   const GoDecoder& decoder() const { return *decoder_; }
+
+  // The coarsest blocks of at least `fewest` (go/blocks.h), of greedy fusion.
+  GoBlocks BlocksOf(int fewest) const;
 
   // Of the plan that decisions come to, under contention; infinity where it does not fit in memory.
   double Seconds(const Decisions& decisions) const;
@@ -47,6 +52,7 @@ class GoTrainingProblem {
   std::unique_ptr<const GoDecoder> decoder_;
   GoFeatures features_;
   double reference_seconds_ = 1;
+  bool has_plan_ = false;
 };
 
 // What is known to be good for a problem.

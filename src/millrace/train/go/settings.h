@@ -16,10 +16,14 @@ struct GoSettings {
   std::vector<std::string> workloads;
   std::vector<std::string> machines;
   std::vector<std::string> validation_workloads;
+  int cases = 0;
+  int validation_cases = 0;
+  int most_ops = 2500;
   int updates = 1000;
   int problems_per_update = 2;
   int samples = 8;
   int iterations = 3;
+  int shared_noise = 0;
 
   int most_steps = 8;
   int most_rows = 4096;

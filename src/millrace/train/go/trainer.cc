@@ -86,6 +86,9 @@ class GoTraining final : public TrainingLoop {
           fmt::format("own_margin is {}, but logits that are one graph's own cannot be those of {} problems",
                       settings_.own_margin, problems.size()));
     }
+    if (settings_.shared_noise > 0) {
+      for (const GoTrainingProblem& problem : problems) blocks_.push_back(problem.BlocksOf(settings_.shared_noise));
+    }
     if (resume) {
       memory_ = MemoryOf(resume->memory);
       return;
@@ -189,7 +192,9 @@ class GoTraining final : public TrainingLoop {
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       if (!team().Owns(i)) continue;
       const GoTrainingProblem& problem = problems_[chosen[i]];
-      sampled[i] = SampleAndEvaluate(problem, policy.Prepare(problem.problem()), settings_.samples, 1, random.Fork(i));
+      const GoBlocks* blocks = blocks_.empty() ? nullptr : &blocks_[chosen[i]];
+      sampled[i] =
+          SampleAndEvaluate(problem, policy.Prepare(problem.problem()), settings_.samples, 1, random.Fork(i), blocks);
     }
     rollout_seconds_ += clock.Elapsed();
 
@@ -259,10 +264,12 @@ class GoTraining final : public TrainingLoop {
   }
 
   SampledPlans SampleAndEvaluate(const GoTrainingProblem& problem, const PreparedGoPolicy& policy, int count,
-                                 double softmax_temperature, const Random& random) const {
+                                 double softmax_temperature, const Random& random,
+                                 const GoBlocks* blocks = nullptr) const {
     GoDrawOptions options{.iterations = settings_.iterations,
                           .softmax_temperature = softmax_temperature,
                           .tasks = {},
+                          .blocks = blocks,
                           .threads = options_.threads};
     for (const Task task : tasks_) options.tasks[static_cast<std::size_t>(task)] = true;
     SampledPlans plans{.samples = DrawGo(problem.problem(), policy, count, options, random)};
@@ -421,6 +428,7 @@ class GoTraining final : public TrainingLoop {
   Random random_;
   GoLearner learner_;
   GoObserver& observer_;
+  std::vector<GoBlocks> blocks_;  // by problem, where their ops share chance; else none
   GoMemory memory_;
   GoReport report_;
   GoValidation scores_;  // of the last validation
