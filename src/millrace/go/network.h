@@ -69,8 +69,8 @@ inline constexpr float kClosedLogit = -1e9f;
 
 // Strengths that training starts from, by PlacePrior (progress, finish, stay, local share) and by LevelPrior (graph,
 // before).
-inline constexpr std::array<double, kPlacePriors> kPlaceStartStrengths = {8, 1, 1, 4};
-inline constexpr std::array<double, kLevelPriors> kLevelStartStrengths = {0.5, 0.2};
+inline constexpr std::array<double, kPlacePriors> kPlaceStartStrengths = {30, 0.05, 1, 4};
+inline constexpr std::array<double, kLevelPriors> kLevelStartStrengths = {2, 0.2};
 
 // The same where the policy moves blocks of a placement (go/moves.h), which is to stay unless there is a reason.
 inline constexpr std::array<double, kPlacePriors> kMoveStartStrengths = {0.25, 8, 2, 4};

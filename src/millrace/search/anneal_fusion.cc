@@ -175,7 +175,10 @@ class FusionSearch {
 
   // A plan that is known has been searched for: what the heuristics make is not as good.
   void AddClusterStarts(const std::optional<FusedPlan>& known, const Deadline& deadline) {
-    const auto clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClustersSearched));
+    const bool contended = merged_->topology.proxy == Proxy::kContended;
+    std::shared_ptr<const CostedGraph> clusters;  // of the graph, where they are used
+    if (!known || contended)
+      clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClustersSearched));
     if (known) {
       ClusteredPlan own = ClusterAlongPlan(model_, *known->costed, known->assignment, kClustersSearched);
       AddIfItFits(std::move(own.costed), std::move(own.assignment));
@@ -186,7 +189,7 @@ class FusionSearch {
         AddStart(name, clusters, deadline);
       }
     }
-    if (clusters->topology.proxy == Proxy::kContended) AddFoundPlacement(clusters, purse_.Take(kPlacingShare));
+    if (contended) AddFoundPlacement(clusters, purse_.Take(kPlacingShare));
     Sort(starts_);
     if (starts_.empty()) return;
     const double most = kMostBehind * starts_.front().makespan;

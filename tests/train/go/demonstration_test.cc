@@ -48,6 +48,9 @@ TEST(GoDemonstration, FromGivenDecisionsKeepsTheirFusionAndIsNoWorse) {
     EXPECT_EQ(found.known.decisions.fusion, start.fusion);
     EXPECT_EQ(problem.Seconds(found.known.decisions), found.known.seconds);
     EXPECT_LE(found.known.seconds, problem.Seconds(start));
+    const GoDemonstration levelled = SearchDemonstration(
+        problem, {.evaluations = 60, .seconds = {}, .start = &start, .order_is_decided = true}, random);
+    EXPECT_TRUE(levelled.known.decisions.Has(Task::kPriority));
     EXPECT_GE(found.evaluations, 60);
     if (found.known.seconds < problem.Seconds(start)) ++better;
   }

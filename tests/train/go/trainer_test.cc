@@ -219,6 +219,7 @@ TEST_F(GoTest, WhatIsOneGraphsOwnIsKeptWhenFineTuningIsStoppedAndWhereItBeginsWi
     GoTrainerOptions options = Options(name, updates);
     options.settings.learning_rate = options.settings.last_learning_rate = 0;
     options.settings.own_margin = 6;
+    options.settings.validate_every = 4;  // the same weights of both
     return options;
   };
   GoReports observer;

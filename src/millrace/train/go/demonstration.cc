@@ -106,8 +106,8 @@ GoDemonstration SearchDemonstration(const GoTrainingProblem& training, const Dem
     std::vector<std::vector<std::uint8_t>> orders = {
         levelled.priority,
         // Levels are a coarse copy of the sequence, which was by upward rank, as equal levels are, or by readiness.
-        std::vector<std::uint8_t>(levelled.priority.size(), kLevels / 2),
-        {}};
+        std::vector<std::uint8_t>(levelled.priority.size(), kLevels / 2)};
+    if (!options.order_is_decided) orders.emplace_back();
     if (options.start != nullptr) orders.push_back(options.start->priority);
     KnownDecisions known{.seconds = kCannotRun};
     for (std::vector<std::uint8_t>& order : orders) {

@@ -16,6 +16,7 @@ struct DemonstrationOptions {
   std::int64_t evaluations = 1000;
   std::optional<double> seconds;     // wall time
   const Decisions* start = nullptr;  // whose fusion is kept; none: greedy fusion, and the search's own starts
+  bool order_is_decided = false;     // the order of readiness, which has no levels, is no answer
 };
 
 struct GoDemonstration {

@@ -143,6 +143,8 @@ class GoTraining final : public TrainingLoop {
     return chosen;
   }
 
+  bool Decides(Task task) const { return std::find(tasks_.begin(), tasks_.end(), task) != tasks_.end(); }
+
   // Of one problem in an update: evaluations of its search, and what is reported of its samples.
   struct Sampled {
     std::int64_t evaluations = 0;
@@ -161,6 +163,7 @@ class GoTraining final : public TrainingLoop {
     ++memory.searches;
     DemonstrationOptions options;
     options.evaluations = settings_.demonstration_evaluations;
+    options.order_is_decided = Decides(Task::kPriority);
     if (state().time_limit > 0) options.seconds = std::max(0.0, state().time_limit - Seconds());
     if (std::isfinite(memory.best.seconds) && memory.best.decisions.Has(Task::kPlacement))
       options.start = &memory.best.decisions;
@@ -168,10 +171,9 @@ class GoTraining final : public TrainingLoop {
     // What the policy does not decide keeps its default, also in what it is shown.
     Decisions& decisions = found.known.decisions;
     const Decisions all = decisions;
-    const auto decided = [this](Task task) { return std::find(tasks_.begin(), tasks_.end(), task) != tasks_.end(); };
-    if (!decided(Task::kPlacement)) decisions.device.clear();
-    if (!decided(Task::kPriority)) decisions.priority.clear();
-    if (!decided(Task::kFusion)) decisions.fusion.clear();
+    if (!Decides(Task::kPlacement)) decisions.device.clear();
+    if (!Decides(Task::kPriority)) decisions.priority.clear();
+    if (!Decides(Task::kFusion)) decisions.fusion.clear();
     if (!decisions.Has(Task::kPlacement) && !decisions.Has(Task::kPriority)) return found.evaluations;
     if (decisions != all) found.known.seconds = problems_[index].Seconds(decisions);
     if (found.known.seconds < memory.best.seconds) memory.best = std::move(found.known);
