@@ -30,9 +30,8 @@ SettingsTable TableOf(GoSettings& s) {
       {"iterations", &s.iterations, Between(1, 64),
        "iterations y[1], y[2], ..: each is a plan, and is rewarded as one"},
       {"shared_noise", &s.shared_noise, Between(0, 1e6),
-       "chance is shared by the ops of a block when samples to learn from are drawn: the coarsest blocks of at least "
-       "so "
-       "many; 0: every decision has its own"},
+       "ops of a block share chance when samples to learn from are drawn: the coarsest blocks of at least so many; 0: "
+       "every decision has its own"},
       {"most_steps", &s.most_steps, Between(1, 1 << 16),
        "iterations of a problem's samples that an update learns from at most, by chance"},
       {"most_rows", &s.most_rows, Between(128, 1e9),
