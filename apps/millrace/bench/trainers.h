@@ -41,8 +41,8 @@ GoStart FinetunedTo(const GoTraining& training, GoStart start, const GoTasks& ta
 GoPolicyFor FinetunedGoPolicies(const GoTraining& training, GoStart start);
 
 // For each row and seed weights that were trained on all families but the row's own, for training.seconds; a family's
-// are made when they are first asked for. Weights of the one-shot policy ("go") learn from the short workloads, those
-// of moves ("moves") from the graphs of workloads/go_corpus.h.
+// are made when they are first asked for. Weights of the one-shot policy ("go") and of moves ("moves") learn from the
+// graphs of workloads/go_corpus.h.
 GoStart PretrainedOnOthers(const std::string& kind, const GoTraining& training);
 
 }  // namespace millrace::cli
