@@ -167,7 +167,7 @@ void Check(const fs::path& folder, Counts& counts) {
   try {
     for (const int workers : {1, 2}) {
       if (testing::kSanitized && workers == 1) continue;
-      for (const Layout available : {Layout::kPlain, Layout::kBlocked}) {
+      for (const Layout available : testing::kLayouts) {
         if (wrong.empty()) wrong = Run(model, inputs, expected, {workers, available});
       }
     }

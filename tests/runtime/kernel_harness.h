@@ -43,9 +43,11 @@ class ModelMaker {
 
 using KernelMaker = std::function<std::unique_ptr<Kernel>(const KernelRequest&)>;
 
+inline constexpr Layout kLayouts[] = {Layout::kPlain, Layout::kBlocked, Layout::kChannelsLast};
+
 struct HarnessOptions {
   int workers = 1;
-  Layout available = Layout::kPlain;  // of every input that may lie in blocks, as the kernel is told
+  Layout available = Layout::kPlain;  // of every input that may lie so, as the kernel is told
   KernelMaker make = MakeKernel;
 };
 

@@ -27,8 +27,7 @@ using millrace::testing::TensorData;
 std::vector<HarnessOptions> AllWays() {
   std::vector<HarnessOptions> ways;
   for (const int workers : {1, 2, 3}) {
-    ways.push_back({workers, Layout::kPlain});
-    ways.push_back({workers, Layout::kBlocked});
+    for (const Layout available : testing::kLayouts) ways.push_back({workers, available});
   }
   return ways;
 }
@@ -243,7 +242,8 @@ TEST(LightKernels, ReductionsGoOverAnyAxes) {
   }
 }
 
-// Blocks go on as blocks, with constants of any shape. A smaller tensor that comes plain beside them makes all plain.
+// Blocks go on as blocks and channels stay innermost, with constants of any shape. A smaller tensor that comes plain
+// beside blocks makes all plain; one beside channels innermost is turned over.
 TEST(LightKernels, OfElementsKeepTheLayoutTheirInputsComeIn) {
   Random random(14);
   ModelMaker maker;
@@ -252,9 +252,9 @@ TEST(LightKernels, OfElementsKeepTheLayoutTheirInputsComeIn) {
   maker.Node("Add", {a, b}, shape);
   maker.Node("Mul", {a, maker.Constant(RandomTensor(random, {32, 1, 1}))}, shape);
   maker.Node("Sub", {a, channels}, shape);
-  const auto output_layout = [&](int node, const std::vector<int>& blocked) {
+  const auto output_layout = [&](int node, const std::vector<int>& so, Layout layout = Layout::kBlocked) {
     std::vector<Layout> available(maker.model().values.size(), Layout::kPlain);
-    for (const int value : blocked) available[static_cast<std::size_t>(value)] = Layout::kBlocked;
+    for (const int value : so) available[static_cast<std::size_t>(value)] = layout;
     const std::vector<int> nodes = {node};
     return MakeKernel({.model = &maker.model(), .nodes = nodes, .workers = 1, .available = available})
         ->output_specs()
@@ -266,6 +266,12 @@ TEST(LightKernels, OfElementsKeepTheLayoutTheirInputsComeIn) {
   EXPECT_EQ(output_layout(1, {a}), Layout::kBlocked);
   EXPECT_EQ(output_layout(2, {a}), Layout::kPlain);
   EXPECT_EQ(output_layout(2, {a, channels}), Layout::kBlocked);
+  if (!CanHaveChannelsLast(DataType::kFloat32, shape)) return;
+  EXPECT_EQ(output_layout(0, {a, b}, Layout::kChannelsLast), Layout::kChannelsLast);
+  EXPECT_EQ(output_layout(0, {b}, Layout::kChannelsLast), Layout::kChannelsLast);
+  EXPECT_EQ(output_layout(1, {a}, Layout::kChannelsLast), Layout::kChannelsLast);
+  EXPECT_EQ(output_layout(2, {a}, Layout::kChannelsLast), Layout::kChannelsLast);
+  EXPECT_EQ(output_layout(2, {channels}, Layout::kChannelsLast), Layout::kPlain);
 }
 
 template <typename Number>

@@ -28,7 +28,7 @@ void ExpectNode(const ModelMaker& maker, const std::map<int, TensorData>& inputs
                 std::size_t output = 0) {
   ASSERT_EQ(UnsupportedReason(maker.model(), 0), "");
   for (const int workers : {1, 2, 3}) {
-    for (const Layout available : {Layout::kPlain, Layout::kBlocked}) {
+    for (const Layout available : testing::kLayouts) {
       SCOPED_TRACE(workers);
       ExpectClose(RunGroup(maker.model(), {0}, inputs, {workers, available}).at(maker.model().nodes[0].outputs[output]),
                   expected);

@@ -370,8 +370,8 @@ void ExpectGroupMatches(const Model& model, Random& random, double tolerance, co
   const std::map<int, TensorData> inputs = RandomInputs(model, random);
   const std::map<int, TensorData> expected = EvaluateSlowly(model, inputs);
   for (int workers = 1; workers <= 3; ++workers) {
-    for (const Layout available : {Layout::kPlain, Layout::kBlocked}) {
-      SCOPED_TRACE(std::to_string(workers) + " workers, inputs " + (available == Layout::kPlain ? "plain" : "blocked"));
+    for (const Layout available : kLayouts) {
+      SCOPED_TRACE(std::to_string(workers) + " workers, layout " + std::to_string(static_cast<int>(available)));
       const std::map<int, TensorData> actual = RunGroup(model, nodes, inputs, {workers, available, make});
       for (const auto& [value, tensor] : actual) ExpectClose(tensor, expected.at(value), tolerance);
     }

@@ -66,11 +66,11 @@ TEST(Winograd, ConvolvesOneChannelAsTheDefinitionDoesAtEveryBorder) {
     const std::int64_t stride = tiles * block;
     LaneArray transformed(static_cast<std::size_t>(kWinogradNumbers * stride));
     for (std::int64_t first = 0; first < rows; first += kWinogradResults) {
-      TransformInputs({of.rows, of.columns, first - of.before_rows, -of.before_columns, tiles}, image_lanes.data(),
-                      transformed.data(), stride);
+      TransformInputs({of.rows, of.columns, first - of.before_rows, -of.before_columns, tiles, block},
+                      image_lanes.data(), transformed.data(), stride);
       for (std::int64_t i = 0; i < kWinogradNumbers * stride; ++i)
         transformed.data()[i] *= weights[static_cast<std::size_t>(i / stride)];
-      TransformResults({rows, columns, first, 0, tiles}, transformed.data(), stride,
+      TransformResults({rows, columns, first, 0, tiles, block}, transformed.data(), stride,
                        {bias_lanes.data(), residual_lanes.data(), -0.5f, 1.5f}, results.data());
     }
     for (std::int64_t i = 0; i < rows * columns * block; ++i) {
@@ -102,7 +102,8 @@ TEST(WinogradConvolution, MatchesTheSlowOneWithWhateverFollows) {
                                KernelCase{.images = 3, .channels = 33, .outputs = 8, .rows = 7, .columns = 6, .pad = 0},
                                KernelCase{.channels = 9, .outputs = 50, .end = "Relu"},
                                KernelCase{.images = 2, .outputs = 24, .end = "Clip", .residual = true},
-                               KernelCase{.channels = 24, .rows = 4, .columns = 30, .pad = 2, .residual = true}}) {
+                               KernelCase{.channels = 24, .rows = 4, .columns = 30, .pad = 2, .residual = true},
+                               KernelCase{.channels = 32, .rows = 41, .columns = 7, .end = "Relu", .residual = true}}) {
     SCOPED_TRACE(std::to_string(of.images) + " x " + std::to_string(of.channels) + " x " + std::to_string(of.rows) +
                  " x " + std::to_string(of.columns) + " to " + std::to_string(of.outputs));
     Random random(5);
@@ -129,11 +130,14 @@ TEST(WinogradConvolution, MatchesTheSlowOneWithWhateverFollows) {
 
 TEST(WinogradConvolution, MatchesTheSlowOneWhereItTakesTheImageInPieces) {
   Random random(6);
-  ModelMaker maker;
-  const int source = maker.Input({1, 1, 70, 4000});
-  maker.Node("Conv", {source, maker.Constant(RandomTensor(random, {1, 1, 3, 3}))}, {1, 1, 70, 4000},
-             {{"pads", Shape(4, 1)}});
-  ExpectGroupMatches(maker.model(), random, 1e-4, MakeByWinograd);
+  for (const std::int64_t channels : {1, 16}) {
+    ModelMaker maker;
+    const Shape shape = {1, channels, 70, 4000 / channels};
+    const int source = maker.Input(shape);
+    maker.Node("Conv", {source, maker.Constant(RandomTensor(random, {channels, channels, 3, 3}))}, shape,
+               {{"pads", Shape(4, 1)}});
+    ExpectGroupMatches(maker.model(), random, 1e-4, MakeByWinograd);
+  }
 }
 
 TEST(WinogradConvolution, LeavesOtherConvolutionsAlone) {

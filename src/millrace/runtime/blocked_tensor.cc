@@ -8,6 +8,9 @@ namespace millrace {
 
 dnnl::memory::desc DescriptionOf(const Shape& shape, Layout layout) {
   if (layout == Layout::kPlain) return PlainDescription(shape);
+  if (layout == Layout::kChannelsLast) {
+    return {shape, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc};
+  }
   const bool wide = ChannelBlock() == 16;
   return {shape, dnnl::memory::data_type::f32,
           wide ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nChw8c};
@@ -15,8 +18,10 @@ dnnl::memory::desc DescriptionOf(const Shape& shape, Layout layout) {
 
 std::size_t OffsetOf(const Shape& shape, Layout layout, std::int64_t image, std::int64_t channel) {
   const std::int64_t channels =
-      layout == Layout::kPlain ? shape[1] : (shape[1] + ChannelBlock() - 1) / ChannelBlock() * ChannelBlock();
-  return static_cast<std::size_t>((image * channels + channel) * ElementsFrom(shape, 2)) * sizeof(float);
+      layout == Layout::kBlocked ? (shape[1] + ChannelBlock() - 1) / ChannelBlock() * ChannelBlock() : shape[1];
+  const std::int64_t pixels = ElementsFrom(shape, 2);
+  const std::int64_t apart = layout == Layout::kChannelsLast ? 1 : pixels;  // channels, one from the next
+  return static_cast<std::size_t>(image * channels * pixels + channel * apart) * sizeof(float);
 }
 
 std::int64_t ElementsFrom(const Shape& shape, std::size_t axis) {

@@ -105,7 +105,8 @@ std::string UnsupportedBytePooling(const Model& model, int node) {
   if (std::string reason = RefuseConstant(model, node); !reason.empty()) return reason;
   const Node& of = model.nodes[static_cast<std::size_t>(node)];
   const Value& source = model.values[static_cast<std::size_t>(of.inputs[0])];
-  if (!CanHaveChannelsLast(source.type, source.shape)) return of.op_type + " on " + NameOf(source.type);
+  if (BytesOf(source.type) != 1 || !CanHaveChannelsLast(source.type, source.shape))
+    return of.op_type + " on " + NameOf(source.type);
   return MayBePadding(PoolingWindow(model, of)) ? of.op_type + " with windows that are padding" : "";
 }
 

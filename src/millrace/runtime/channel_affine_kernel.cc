@@ -54,6 +54,12 @@ void Blocked(const float* source, const float* scale, const float* shift, std::i
   }
 }
 
+// All channels of a pixel, side by side.
+void Pixel(const float* source, const float* scale, const float* shift, std::int64_t channels, float* output) {
+  for (std::int64_t channel = 0; channel < channels; ++channel)
+    output[channel] = source[channel] * scale[channel] + shift[channel];
+}
+
 class ChannelAffineKernel : public PrimitiveKernel {
  public:
   explicit ChannelAffineKernel(const KernelRequest& request) : PrimitiveKernel(request) {
@@ -76,6 +82,10 @@ class ChannelAffineKernel : public PrimitiveKernel {
     }
     const int phase = computed_ ? 1 : 0;
     for (int worker = 0; worker < workers(); ++worker) {
+      if (layout_ == Layout::kChannelsLast) {
+        AddPixels(phase, worker, input);
+        continue;
+      }
       for (const ChannelPart& part : ChannelPartsOf(shape_, layout_, workers(), worker)) {
         AddTask(phase, worker, [this, input, part](const KernelBuffers& buffers) { Apply(buffers, input, part); });
         AddActivation(phase, worker, part);
@@ -130,16 +140,36 @@ class ChannelAffineKernel : public PrimitiveKernel {
     }
   }
 
+  // A worker's share of all pixels, each with its channels side by side.
+  void AddPixels(int phase, int worker, std::size_t input) {
+    const std::int64_t channels = shape_[1];
+    const Share own = ShareOf(shape_[0] * ElementsFrom(shape_, 2), workers(), worker);
+    if (own.size() == 0) return;
+    AddTask(phase, worker, [this, input, own, channels](const KernelBuffers& buffers) {
+      const auto* from = reinterpret_cast<const float*>(buffers.inputs[input]);
+      auto* to = reinterpret_cast<float*>(buffers.outputs[0]);
+      for (std::int64_t pixel = own.begin; pixel < own.end; ++pixel)
+        Pixel(from + pixel * channels, scale_.data(), shift_.data(), channels, to + pixel * channels);
+    });
+    AddActivation(phase, worker, static_cast<std::size_t>(own.begin * channels) * sizeof(float), own.size() * channels);
+  }
+
   void AddActivation(int phase, int worker, const ChannelPart& part) {
+    TensorSpec spec{DataType::kFloat32, shape_, layout_};
+    spec.shape[0] = part.images.size();
+    spec.shape[1] = part.channels.size();
+    AddActivation(phase, worker, OffsetOf(shape_, layout_, part.images.begin, part.channels.begin),
+                  static_cast<std::int64_t>(spec.bytes() / sizeof(float)));
+  }
+
+  // To so many floats of the result, `offset` bytes from its beginning.
+  void AddActivation(int phase, int worker, std::size_t offset, std::int64_t floats) {
     for (const ActivationStep& step : activation_) {
-      TensorSpec spec{DataType::kFloat32, shape_, layout_};
-      spec.shape[0] = part.images.size();
-      spec.shape[1] = part.channels.size();
-      const dnnl::memory::desc flat = PlainDescription({static_cast<std::int64_t>(spec.bytes() / sizeof(float))});
+      const dnnl::memory::desc flat = PlainDescription({floats});
       const dnnl::eltwise_forward::primitive_desc description(
           {dnnl::prop_kind::forward_inference, step.algorithm, flat, step.alpha, step.beta}, PrimitiveAttributes(),
           CpuEngine());
-      const Operand at = Operand::Output(0, OffsetOf(shape_, layout_, part.images.begin, part.channels.begin));
+      const Operand at = Operand::Output(0, offset);
       AddPrimitive(phase, worker, dnnl::eltwise_forward(description), description.scratchpad_desc(),
                    {{DNNL_ARG_SRC, flat, at}, {DNNL_ARG_DST, flat, at}});
     }

@@ -52,15 +52,16 @@ class Concatenation : public PrimitiveKernel {
   }
 
  private:
-  // Whether most inputs are bytes with the channels innermost.
+  // Whether most inputs have the channels innermost, or of floats some do and most of the others lie in blocks.
   static bool KeepsChannelsLast(const KernelRequest& request, const Node& node) {
-    std::size_t innermost = 0;
+    std::size_t innermost = 0, blocked = 0;
     for (const int input : node.inputs) {
       const Value& value = request.model->values[static_cast<std::size_t>(input)];
       if (value.constant != nullptr || !CanHaveChannelsLast(value.type, value.shape)) return false;
-      if (request.available[static_cast<std::size_t>(input)] == Layout::kChannelsLast) ++innermost;
+      innermost += request.available[static_cast<std::size_t>(input)] == Layout::kChannelsLast;
+      blocked += request.available[static_cast<std::size_t>(input)] == Layout::kBlocked;
     }
-    return 2 * innermost > node.inputs.size();
+    return innermost > 0 && 2 * (innermost + blocked) > node.inputs.size();
   }
 
   // Whether most inputs are blocked and whole blocks can be copied.

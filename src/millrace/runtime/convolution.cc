@@ -6,6 +6,7 @@
 
 #include "millrace/errors/errors.h"
 #include "millrace/runtime/blocked_tensor.h"
+#include "millrace/runtime/convolution_layout.h"
 #include "millrace/runtime/epilogue.h"
 #include "millrace/runtime/folded_weights.h"
 #include "millrace/runtime/primitive_kernel.h"
@@ -26,14 +27,12 @@ constexpr std::int64_t kResidualTileBytes = std::int64_t{512} * 1024;
 constexpr std::int64_t kWinogradProducts = 500'000;
 constexpr std::int64_t kSmallestBatch = 4, kLargestBatch = 31;  // of its tiles
 
-// A part of the result: some images, some output channels (whole groups where there are several).
+// A part of the result: some images, some output channels (whole groups where there are several), some rows (all,
+// unless channels lie innermost).
 struct Part {
   Share images;
   Share channels;
-
-  bool operator<(const Part& other) const {
-    return std::pair(images.size(), channels.size()) < std::pair(other.images.size(), other.channels.size());
-  }
+  Share rows;
 };
 
 class ConvolutionKernel : public PrimitiveKernel {
@@ -49,7 +48,7 @@ class ConvolutionKernel : public PrimitiveKernel {
     window_ = WindowOf(node, Shape(source_shape_.begin() + 2, source_shape_.end()),
                        Shape(weights_shape_.begin() + 2, weights_shape_.end()));
     FoldWeights(node);
-    ChooseLayouts();
+    ChooseLayouts(request);
     input_specs_[InputIndex(source_)].layout = source_layout_;
     if (epilogue_.residual >= 0) input_specs_[InputIndex(epilogue_.residual)].layout = output_layout_;
     output_specs_.front().layout = output_layout_;
@@ -72,13 +71,19 @@ class ConvolutionKernel : public PrimitiveKernel {
     bias_ = folded.bias.empty() ? Operand::Input(InputIndex(node.inputs[2])) : KeepFloats(folded.bias);
   }
 
+  std::int64_t WeightBytes() const {
+    return ElementsFrom(weights_shape_, 0) * static_cast<std::int64_t>(sizeof(float));
+  }
+
   // The first pair of layouts that oneDNN has a fast implementation for.
-  void ChooseLayouts() {
+  void ChooseLayouts(const KernelRequest& request) {
     struct Pair {
       Layout source, output;
     };
     std::vector<Pair> pairs;
     if (source_shape_.size() == 4 && !weights_are_computed_) {
+      if (ConvolutionLayout(request, source_, WeightBytes(), output_shape_) == Layout::kChannelsLast)
+        pairs.push_back({Layout::kChannelsLast, Layout::kChannelsLast});
       const bool few_channels = groups_ == 1 && source_shape_[1] < ChannelBlock();
       pairs.push_back({few_channels ? Layout::kPlain : Layout::kBlocked, Layout::kBlocked});
       if (epilogue_.residual == source_ && few_channels) pairs.pop_back();
@@ -110,9 +115,10 @@ class ConvolutionKernel : public PrimitiveKernel {
     const std::int64_t channels = output_shape_[1];
     const std::int64_t grain = Grain();
     const std::int64_t grains = (channels + grain - 1) / grain;
+    if (output_layout_ == Layout::kChannelsLast) return RowsOf(worker);
     std::vector<Part> parts;
-    const bool by_images =
-        workers() == 1 || images % workers() == 0 || images >= std::int64_t{4} * workers() || grains == 1;
+    const bool by_images = AreImagesShared(output_shape_, workers()) || grains == 1;
+    const Share rows = RowsOfImage();
     const Share own_images = by_images ? ShareOf(images, workers(), worker) : Share{0, images};
     const Share own_channels = by_images ? Share{0, channels} : ShareOf(channels, workers(), worker, grain);
     if (own_images.size() == 0 || own_channels.size() == 0) return parts;
@@ -123,13 +129,43 @@ class ConvolutionKernel : public PrimitiveKernel {
         most = std::max<std::int64_t>(kResidualTileBytes / channel_bytes / 64 * 64, 64);
       for (std::int64_t image = own_images.begin; image < own_images.end; ++image) {
         for (std::int64_t at = own_channels.begin; at < own_channels.end; at += most)
-          parts.push_back({{image, image + 1}, {at, std::min(at + most, own_channels.end)}});
+          parts.push_back({{image, image + 1}, {at, std::min(at + most, own_channels.end)}, rows});
       }
     } else {
-      parts.push_back({own_images, own_channels});
+      parts.push_back({own_images, own_channels, rows});
     }
     return parts;
   }
+
+  Share RowsOfImage() const { return {0, output_shape_[2]}; }
+
+  std::vector<Part> RowsOf(int worker) const {
+    const std::int64_t images = output_shape_[0];
+    const Share channels{0, output_shape_[1]};
+    std::vector<Part> parts;
+    const bool by_images = AreImagesShared(output_shape_, workers());
+    if (by_images && epilogue_.residual < 0) {
+      const Share own = ShareOf(images, workers(), worker);
+      if (own.size() > 0) parts.push_back({own, channels, RowsOfImage()});
+      return parts;
+    }
+    const std::int64_t row_bytes = channels.size() * output_shape_[3] * static_cast<std::int64_t>(sizeof(float));
+    const std::int64_t most =
+        epilogue_.residual < 0 ? output_shape_[2] : std::max<std::int64_t>(kResidualTileBytes / row_bytes, 1);
+    const auto add = [&](std::int64_t image, Share rows) {
+      for (std::int64_t row = rows.begin; row < rows.end; row += most)
+        parts.push_back({{image, image + 1}, channels, {row, std::min(row + most, rows.end)}});
+    };
+    if (by_images) {
+      const Share own = ShareOf(images, workers(), worker);
+      for (std::int64_t image = own.begin; image < own.end; ++image) add(image, RowsOfImage());
+    } else {
+      ForOwnRows(images, output_shape_[2], workers(), worker, add);
+    }
+    return parts;
+  }
+
+  RowBand BandOf(const Part& part) const { return RowBandOf(window_, part.rows, source_shape_[2]); }
 
   std::int64_t GroupsOf(const Part& part) const {
     return groups_ == 1 ? 1 : part.channels.size() / channels_per_group();
@@ -153,12 +189,17 @@ class ConvolutionKernel : public PrimitiveKernel {
   }
 
   dnnl::convolution_forward::primitive_desc Describe(const Part& part) const {
-    Shape source = source_shape_;
-    source[0] = part.images.size();
+    Shape source = source_shape_, output = output_shape_, before = window_.pads_begin, behind = window_.pads_end;
+    source[0] = output[0] = part.images.size();
     source[1] = SourceChannelsOf(part).size();
-    Shape output = output_shape_;
-    output[0] = part.images.size();
     output[1] = part.channels.size();
+    if (output_layout_ == Layout::kChannelsLast && part.rows.size() < output_shape_[2]) {
+      const RowBand band = BandOf(part);
+      source[2] = band.source.size();
+      output[2] = part.rows.size();
+      before[0] = band.before;
+      behind[0] = band.behind;
+    }
     const dnnl::memory::desc plain = PlainWeights(part);
     const dnnl::memory::desc weights =
         weights_are_computed_
@@ -166,7 +207,6 @@ class ConvolutionKernel : public PrimitiveKernel {
             : dnnl::memory::desc(plain.dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any);
     Shape dilations = window_.dilations;
     for (std::int64_t& dilation : dilations) --dilation;
-    Shape pads_end = window_.pads_end;
     dnnl::primitive_attr attributes = PrimitiveAttributes();
     dnnl::post_ops post_ops;
     if (!post_ops_apart_) {
@@ -178,7 +218,7 @@ class ConvolutionKernel : public PrimitiveKernel {
       return dnnl::convolution_forward::primitive_desc(
           {dnnl::prop_kind::forward_inference, algorithm, DescriptionOf(source, source_layout_), weights,
            PlainDescription({part.channels.size()}), DescriptionOf(output, output_layout_), window_.strides, dilations,
-           window_.pads_begin, pads_end},
+           before, behind},
           attributes, CpuEngine(), or_empty);
     };
     if (TakesWinograd(part)) {
@@ -205,20 +245,28 @@ class ConvolutionKernel : public PrimitiveKernel {
   }
 
   void AddPart(const KernelRequest& request, int worker, const Part& part) {
-    auto found = described_.find(part);
+    const RowBand band = BandOf(part);
+    const bool innermost = output_layout_ == Layout::kChannelsLast;
+    // Of parts that differ in nothing else, one primitive does.
+    const std::vector<std::int64_t> key = {part.images.size(), part.channels.size(), part.rows.size(),
+                                           innermost ? band.before : 0, innermost ? band.behind : 0};
+    auto found = described_.find(key);
     if (found == described_.end()) {
       const auto description = Describe(part);
-      found = described_.emplace(part, Described{description, dnnl::convolution_forward(description)}).first;
+      found = described_.emplace(key, Described{description, dnnl::convolution_forward(description)}).first;
     }
     const dnnl::convolution_forward::primitive_desc& description = found->second.description;
     const Operand output =
-        Operand::Output(0, OffsetOf(output_shape_, output_layout_, part.images.begin, part.channels.begin));
+        Operand::Output(0, innermost ? RowBytes(output_shape_, part.images.begin, part.rows.begin)
+                                     : OffsetOf(output_shape_, output_layout_, part.images.begin, part.channels.begin));
     if (epilogue_.residual >= 0 && !post_ops_apart_) {
       const Operand residual = Operand::Input(InputIndex(epilogue_.residual), output.offset);
       AddCopy(0, worker, residual, output, description.dst_desc().get_size());
     }
     const Operand source = Operand::Input(
-        InputIndex(source_), OffsetOf(source_shape_, source_layout_, part.images.begin, SourceChannelsOf(part).begin));
+        InputIndex(source_),
+        innermost ? RowBytes(source_shape_, part.images.begin, band.source.begin)
+                  : OffsetOf(source_shape_, source_layout_, part.images.begin, SourceChannelsOf(part).begin));
     AddPrimitive(0, worker, found->second.primitive, description.scratchpad_desc(),
                  {{DNNL_ARG_SRC, description.src_desc(), source},
                   {DNNL_ARG_WEIGHTS, description.weights_desc(), WeightsOf(request, part, description.weights_desc())},
@@ -226,6 +274,10 @@ class ConvolutionKernel : public PrimitiveKernel {
                    bias_.Plus(static_cast<std::size_t>(part.channels.begin) * sizeof(float))},
                   {DNNL_ARG_DST, description.dst_desc(), output}});
     if (post_ops_apart_) AddPostOps(worker, output, description.dst_desc().get_size());
+  }
+
+  static std::size_t RowBytes(const Shape& shape, std::int64_t image, std::int64_t row) {
+    return RowOffset(shape, image, row) * sizeof(float);
   }
 
   // The residual and the activation, in passes over a part just made.
@@ -285,7 +337,7 @@ class ConvolutionKernel : public PrimitiveKernel {
   std::vector<float> plain_weights_;
   bool weights_are_computed_ = false;
   Operand computed_weights_, bias_;
-  std::map<Part, Described> described_;
+  std::map<std::vector<std::int64_t>, Described> described_;
   std::vector<Kept> kept_weights_;
 };
 
@@ -302,7 +354,7 @@ std::string UnsupportedConvolution(const Model& model, int node) {
 
 std::unique_ptr<Kernel> MakeConvolution(const KernelRequest& request) {
   const Epilogue epilogue = EpilogueOf(*request.model, request.nodes, request.nodes.front(), 1);
-  if (WinogradPays(*request.model, epilogue)) return MakeWinogradConvolution(request, epilogue);
+  if (WinogradPays(request, epilogue)) return MakeWinogradConvolution(request, epilogue);
   return std::make_unique<ConvolutionKernel>(request, epilogue);
 }
 

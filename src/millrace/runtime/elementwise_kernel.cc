@@ -43,6 +43,12 @@ Shape BlockedShape(const Shape& shape) {
   return {shape[0], ChannelBlocks(shape[1]), shape[2], shape[3], ChannelBlock()};
 }
 
+// A tensor with the channels innermost as a row-major one.
+Shape ChannelsBehind(Shape of) {
+  if (of.size() > 2) std::rotate(of.begin() + 1, of.begin() + 2, of.end());
+  return of;
+}
+
 // Strides of a blocked tensor of four dimensions along those of the output.
 std::vector<std::int64_t> BlockedStrides(const Shape& shape, const Shape& to) {
   std::vector<std::int64_t> strides;
@@ -75,25 +81,33 @@ bool RunsOnBlocks(const KernelRequest& request, const Shape& shape) {
   return any;
 }
 
-// Where only bytes of the output's shape come in and go out, and constants are one element or one for all, the order of
-// elements does not matter: they stay as they are at hand.
+// What else the node is given is constant, or says only what type to make.
+bool ReadsOnlyItsFirst(const Node& node) {
+  const std::string& op = node.op_type;
+  return op == "Dropout" || op == "CastLike" || op == "QuantizeLinear" || op == "DequantizeLinear";
+}
+
+// Channels stay innermost where an input of the output's shape has them so at hand and all others can: bytes of that
+// shape, or floats of four dimensions. Constants of floats may have any broadcasting shape.
 bool RunsOnChannelsLast(const KernelRequest& request, const Shape& shape) {
   const Model& model = *request.model;
   bool any = false;
   for (const int input : GroupInputs(model, request.nodes)) {
     const Value& value = ValueOf(model, input);
-    if (!CanHaveChannelsLast(value.type, value.shape) || value.shape != shape) return false;
-    any = any || (static_cast<std::size_t>(input) < request.available.size() &&
+    const bool is_float = value.type == DataType::kFloat32;
+    if (is_float && ElementsOf(value.shape) == 1) continue;
+    if (!CanHaveChannelsLast(value.type, value.shape) || (!is_float && value.shape != shape)) return false;
+    any = any || (value.shape == shape && static_cast<std::size_t>(input) < request.available.size() &&
                   request.available[static_cast<std::size_t>(input)] == Layout::kChannelsLast);
   }
-  for (const int output : GroupOutputs(model, request.nodes)) {
-    const Value& value = ValueOf(model, output);
-    if (!CanHaveChannelsLast(value.type, value.shape)) return false;
-  }
-  for (const int node : request.nodes) {
-    for (const int input : model.nodes[static_cast<std::size_t>(node)].inputs) {
+  for (const int node_id : request.nodes) {
+    const Node& node = model.nodes[static_cast<std::size_t>(node_id)];
+    const Value* made = OutputOf(model, node, 0);
+    const bool is_float = made->type == DataType::kFloat32 && !ReadsOnlyItsFirst(node);
+    if (!CanHaveChannelsLast(made->type, made->shape)) return false;
+    for (const int input : node.inputs) {
       const bool constant = input >= 0 && ValueOf(model, input).constant != nullptr;
-      if (constant && ElementsOf(ValueOf(model, input).shape) != 1) return false;
+      if (constant && !is_float && ElementsOf(ValueOf(model, input).shape) != 1) return false;
     }
   }
   return any;
@@ -117,15 +131,10 @@ Shape ShapeOfInput(const Model& model, const Node& node, std::size_t i, const Sh
   return i == 1 && model.opset < 7 ? Aligned(node, own, shape) : own;
 }
 
-// What else the node is given is constant, or says only what type to make.
-bool ReadsOnlyItsFirst(const Node& node) {
-  const std::string& op = node.op_type;
-  return op == "Dropout" || op == "CastLike" || op == "QuantizeLinear" || op == "DequantizeLinear";
-}
-
 // The step's shape in the layout the kernel works in; false where an input does not broadcast to the output.
-bool ShapeOfStep(const Model& model, const Node& node, const Shape& shape, bool blocked, StepShape& step) {
-  step.dims = blocked ? BlockedShape(shape) : shape;
+bool ShapeOfStep(const Model& model, const Node& node, const Shape& shape, Layout layout, StepShape& step) {
+  const bool blocked = layout == Layout::kBlocked, innermost = layout == Layout::kChannelsLast;
+  step.dims = blocked ? BlockedShape(shape) : innermost ? ChannelsBehind(shape) : shape;
   step.strides.assign(node.inputs.size(), std::vector<std::int64_t>(step.dims.size(), 0));
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i] < 0) continue;
@@ -133,7 +142,10 @@ bool ShapeOfStep(const Model& model, const Node& node, const Shape& shape, bool 
     if (i > 0 && ReadsOnlyItsFirst(node)) continue;
     Shape own = ShapeOfInput(model, node, i, shape);
     if (!BroadcastStrides(own, shape, plain)) return false;
-    if (!blocked) {
+    if (innermost) {
+      own.insert(own.begin(), shape.size() - own.size(), 1);
+      BroadcastStrides(ChannelsBehind(own), step.dims, step.strides[i]);
+    } else if (!blocked) {
       step.strides[i] = plain;
     } else if (ElementsOf(own) != 1) {
       own.insert(own.begin(), shape.size() - own.size(), 1);
@@ -155,7 +167,7 @@ class ElementwiseKernel : public Kernel {
     outputs_ = GroupOutputs(model, request.nodes);
     for (const int value : inputs_) {
       const bool one_element = ElementsOf(ValueOf(model, value).shape) == 1;
-      input_specs_.push_back(SpecOf(model, value, one_element && blocked ? Layout::kPlain : layout));
+      input_specs_.push_back(SpecOf(model, value, one_element ? Layout::kPlain : layout));
     }
     for (const int value : outputs_) output_specs_.push_back(SpecOf(model, value, layout));
     elements_ = ElementsOf(blocked ? BlockedShape(shape) : shape);
@@ -169,13 +181,13 @@ class ElementwiseKernel : public Kernel {
     for (const int node_id : request.nodes) {
       const Node& node = model.nodes[static_cast<std::size_t>(node_id)];
       StepShape step_shape;
-      ShapeOfStep(model, node, shape, blocked, step_shape);
+      ShapeOfStep(model, node, shape, layout, step_shape);
       Member member;
       member.step = MakeStep(model, node, step_shape);
       member.first_operand = operands_.size();
       padding_kept = padding_kept && member.step->keeps_zero();
       for (std::size_t i = 0; i < node.inputs.size(); ++i)
-        AddOperand(request, node, step_shape, i, blocked ? shape : Shape{}, intermediate_at);
+        AddOperand(request, node, step_shape, i, layout, shape, intermediate_at);
       const int made = node.outputs[0];
       member.out_bytes = BytesOf(ValueOf(model, made).type);
       const auto leaving = std::find(outputs_.begin(), outputs_.end(), made);
@@ -216,8 +228,8 @@ class ElementwiseKernel : public Kernel {
     std::size_t scratch = 0;
   };
 
-  void AddOperand(const KernelRequest& request, const Node& node, const StepShape& shape, std::size_t i,
-                  const Shape& blocked_shape, const std::map<int, std::size_t>& members) {
+  void AddOperand(const KernelRequest& request, const Node& node, const StepShape& shape, std::size_t i, Layout layout,
+                  const Shape& output, const std::map<int, std::size_t>& members) {
     Operand operand;
     const int value = node.inputs[i];
     if (value >= 0) {
@@ -233,26 +245,26 @@ class ElementwiseKernel : public Kernel {
         operand.index = static_cast<std::size_t>(given - inputs_.begin());
       } else {
         operand.kind = Operand::Kind::kConstant;
-        operand.constant = blocked_shape.empty() || described.constant->bytes() == BytesOf(described.type)
-                               ? HoldConstant(request, value)
-                               : BlockedConstant(request, value, blocked_shape.size(),
-                                                 ShapeOfInput(*request.model, node, i, blocked_shape));
+        operand.constant =
+            layout == Layout::kPlain || described.constant->bytes() == BytesOf(described.type)
+                ? HoldConstant(request, value)
+                : ConstantIn(layout, request, value, output.size(), ShapeOfInput(*request.model, node, i, output));
       }
     }
     operands_.push_back(std::move(operand));
   }
 
-  static std::shared_ptr<const std::byte> BlockedConstant(const KernelRequest& request, int value, std::size_t rank,
-                                                          const Shape& broadcasts_from) {
+  static std::shared_ptr<const std::byte> ConstantIn(Layout layout, const KernelRequest& request, int value,
+                                                     std::size_t rank, const Shape& broadcasts_from) {
     const std::shared_ptr<const std::byte> plain = HoldConstant(request, value);
     TensorSpec spec = SpecOf(*request.model, value);
     spec.shape = broadcasts_from;
     if (spec.shape.size() < rank) spec.shape.insert(spec.shape.begin(), rank - spec.shape.size(), 1);
     TensorSpec wanted = spec;
-    wanted.layout = Layout::kBlocked;
-    const std::shared_ptr<std::byte> blocked = AllocateAligned(wanted.bytes());
-    Reorder(spec, plain.get(), Layout::kBlocked, blocked.get(), 1, 0);
-    return blocked;
+    wanted.layout = layout;
+    const std::shared_ptr<std::byte> made = AllocateAligned(wanted.bytes());
+    Reorder(spec, plain.get(), layout, made.get(), 1, 0);
+    return made;
   }
 
   std::byte* MadeBy(const KernelBuffers& buffers, int worker, const Member& member, std::int64_t begin) const {
@@ -373,7 +385,7 @@ std::string ElementwiseUnsupported(const Model& model, int node_id) {
   if (InputOf(model, node, 1) == nullptr && node.op_type == "Where") return "Where without its inputs";
   if (!OperandTypesAgree(model, node)) return node.op_type + " on operands of several types";
   StepShape shape;
-  if (!ShapeOfStep(model, node, made->shape, false, shape)) {
+  if (!ShapeOfStep(model, node, made->shape, Layout::kPlain, shape)) {
     return node.op_type + " whose inputs do not broadcast to its output";
   }
   if (MakeStep(model, node, shape) != nullptr) return "";

@@ -19,7 +19,8 @@ class RunFault;
 
 // How a tensor's elements lie in memory: row-major as ONNX has them; or (4-D float32 only) oneDNN's form for this
 // processor: channels in blocks (ChannelBlock), innermost, padded with zeros to a whole block, where padding must be
-// zero for every reader; or (8 bits, three to five dimensions) with the channels innermost.
+// zero for every reader; or with the channels innermost: 8 bits of three to five dimensions, and 4-D float32 where the
+// processor has AVX-512.
 enum class Layout { kPlain, kBlocked, kChannelsLast };
 
 struct TensorSpec {

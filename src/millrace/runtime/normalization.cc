@@ -99,8 +99,7 @@ class LocalResponseNormalization : public PrimitiveKernel {
     } else {
       shape = {shape[0], shape[1], 1, ElementsFrom(shape, 2)};
     }
-    if (layout == Layout::kBlocked && IsReference(Describe(node, shape, layout).impl_info_str()))
-      layout = Layout::kPlain;
+    if (layout != Layout::kPlain && IsReference(Describe(node, shape, layout).impl_info_str())) layout = Layout::kPlain;
     input_specs_.front().layout = layout;
     output_specs_.front().layout = layout;
     for (int worker = 0; worker < workers(); ++worker) {

@@ -9,6 +9,7 @@
 #include "millrace/runtime/refusal.h"
 #include "millrace/runtime/reorder.h"
 #include "millrace/runtime/window.h"
+#include "millrace/runtime/work_share.h"
 
 namespace millrace {
 namespace {
@@ -30,12 +31,17 @@ class PoolingKernel : public PrimitiveKernel {
     input_specs_.front().layout = layout;
     output_specs_.front().layout = layout;
     for (int worker = 0; worker < workers(); ++worker) {
+      if (layout == Layout::kChannelsLast) {
+        ForOwnRows(output_shape[0], output_shape[2], workers(), worker,
+                   [&](std::int64_t image, Share rows) { AddRows(worker, node, image, rows); });
+        continue;
+      }
       for (const ChannelPart& part : ChannelPartsOf(source_shape, layout, workers(), worker)) {
         Shape source = source_shape;
         Shape output = output_shape;
         source[0] = output[0] = part.images.size();
         source[1] = output[1] = part.channels.size();
-        const auto description = Describe(node, source, output, layout);
+        const auto description = Describe(node, source, output, layout, PoolWindowOf(node, source));
         AddPrimitive(0, worker, dnnl::pooling_v2_forward(description), description.scratchpad_desc(),
                      {{DNNL_ARG_SRC, description.src_desc(),
                        Operand::Input(0, OffsetOf(source_shape, layout, part.images.begin, part.channels.begin))},
@@ -49,14 +55,32 @@ class PoolingKernel : public PrimitiveKernel {
   // As the source is at hand, but for rows of pixels where oneDNN has only simple loops for those, ten times slower.
   Layout LayoutFor(const KernelRequest& request, const Node& node, const Shape& source, const Shape& output) const {
     if (!CanBeBlocked(DataType::kFloat32, source)) return Layout::kPlain;
-    if (request.available[static_cast<std::size_t>(inputs_.front())] == Layout::kBlocked) return Layout::kBlocked;
-    const std::string_view plain = Describe(node, source, output, Layout::kPlain).impl_info_str();
+    const Layout available = request.available[static_cast<std::size_t>(inputs_.front())];
+    if (available != Layout::kPlain) return available;
+    const std::string_view plain =
+        Describe(node, source, output, Layout::kPlain, PoolWindowOf(node, source)).impl_info_str();
     return plain.starts_with("jit") ? Layout::kPlain : Layout::kBlocked;
   }
 
-  static dnnl::pooling_v2_forward::primitive_desc Describe(const Node& node, const Shape& source, const Shape& output,
-                                                           Layout layout) {
+  // Some rows of an image's result, with the channels innermost.
+  void AddRows(int worker, const Node& node, std::int64_t image, Share rows) {
+    Shape source = input_specs_.front().shape, output = output_specs_.front().shape;
     SlidingWindow window = PoolWindowOf(node, source);
+    const RowBand band = RowBandOf(window, rows, source[2]);
+    const Operand from = Operand::Input(0, RowOffset(source, image, band.source.begin) * sizeof(float));
+    const Operand to = Operand::Output(0, RowOffset(output, image, rows.begin) * sizeof(float));
+    source[0] = output[0] = 1;
+    source[2] = band.source.size();
+    output[2] = rows.size();
+    window.pads_begin[0] = band.before;
+    window.pads_end[0] = window.reaching_end[0] = band.behind;
+    const auto description = Describe(node, source, output, Layout::kChannelsLast, window);
+    AddPrimitive(0, worker, dnnl::pooling_v2_forward(description), description.scratchpad_desc(),
+                 {{DNNL_ARG_SRC, description.src_desc(), from}, {DNNL_ARG_DST, description.dst_desc(), to}});
+  }
+
+  static dnnl::pooling_v2_forward::primitive_desc Describe(const Node& node, const Shape& source, const Shape& output,
+                                                           Layout layout, SlidingWindow window) {
     for (std::int64_t& dilation : window.dilations) --dilation;
     for (std::size_t axis = 0; axis < window.pads_end.size(); ++axis)
       window.pads_end[axis] = std::max(window.pads_end[axis], window.reaching_end[axis]);

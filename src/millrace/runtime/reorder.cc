@@ -10,6 +10,8 @@
 namespace millrace {
 namespace {
 
+constexpr std::int64_t kWideBlock = 16, kNarrowBlock = 8;
+constexpr std::int64_t kTile = 32;          // pixels, and channels of them
 constexpr std::int64_t kPixelsAtOnce = 64;  // a tile of a block x 64 pixels stays in the first-level cache
 
 // `channels` rows of `pixels` values, `stride` apart, to pixels of `block` channels.
@@ -60,29 +62,110 @@ void ReorderBlocks(const TensorSpec& spec, const float* from, Layout wanted, flo
   }
 }
 
-// Bytes of an image as a matrix of `rows` x `columns`, turned over: `columns` x `rows`.
-void Transpose(const std::byte* from, std::int64_t rows, std::int64_t columns, Share own, std::byte* to) {
-  constexpr std::int64_t kTile = 32;
-  for (std::int64_t row = own.begin; row < own.end; row += kTile) {
-    const std::int64_t last_row = std::min(row + kTile, own.end);
-    for (std::int64_t column = 0; column < columns; column += kTile) {
-      const std::int64_t last_column = std::min(column + kTile, columns);
-      for (std::int64_t r = row; r < last_row; ++r) {
-        for (std::int64_t c = column; c < last_column; ++c) to[c * rows + r] = from[r * columns + c];
+// Calls use(pixels, channels) for all tiles of some pixels.
+template <typename Use>
+void ForTiles(Share pixels, std::int64_t channels, const Use& use) {
+  for (std::int64_t pixel = pixels.begin; pixel < pixels.end; pixel += kTile) {
+    for (std::int64_t channel = 0; channel < channels; channel += kTile)
+      use(Share{pixel, std::min(pixel + kTile, pixels.end)}, Share{channel, std::min(channel + kTile, channels)});
+  }
+}
+
+// Pictures come in colours. A constant number of channels lets the compiler write whole registers.
+constexpr std::int64_t kColours = 3;
+
+// Some pixels of an image between rows of pixels, one for each channel, and pixels with their channels side by side.
+template <typename Element>
+void ToChannelsLast(const Element* plain, std::int64_t pixels, std::int64_t channels, Share own, Element* last) {
+  if (channels == kColours) {
+    for (std::int64_t pixel = own.begin; pixel < own.end; ++pixel) {
+      for (std::int64_t channel = 0; channel < kColours; ++channel)
+        last[pixel * kColours + channel] = plain[channel * pixels + pixel];
+    }
+    return;
+  }
+  ForTiles(own, channels, [&](Share some_pixels, Share some_channels) {
+    for (std::int64_t channel = some_channels.begin; channel < some_channels.end; ++channel) {
+      for (std::int64_t pixel = some_pixels.begin; pixel < some_pixels.end; ++pixel)
+        last[pixel * channels + channel] = plain[channel * pixels + pixel];
+    }
+  });
+}
+
+template <typename Element>
+void FromChannelsLast(const Element* last, std::int64_t pixels, std::int64_t channels, Share own, Element* plain) {
+  ForTiles(own, channels, [&](Share some_pixels, Share some_channels) {
+    for (std::int64_t channel = some_channels.begin; channel < some_channels.end; ++channel) {
+      for (std::int64_t pixel = some_pixels.begin; pixel < some_pixels.end; ++pixel)
+        plain[channel * pixels + pixel] = last[pixel * channels + channel];
+    }
+  });
+}
+
+// Between plain and channels innermost. Workers share out pixels: shares of channels would be in the same lines of
+// their caches.
+template <typename Element>
+void TurnOver(const TensorSpec& spec, const Element* source, Layout wanted, Element* destination, int workers,
+              int worker) {
+  const std::int64_t images = spec.shape[0], channels = spec.shape[1];
+  const std::int64_t pixels = ElementsFrom(spec.shape, 2);
+  ForOwnRows(images, pixels, workers, worker, [&](std::int64_t image, Share own) {
+    const Element* from = source + image * channels * pixels;
+    Element* to = destination + image * channels * pixels;
+    (wanted == Layout::kChannelsLast ? ToChannelsLast<Element> : FromChannelsLast<Element>)(from, pixels, channels, own,
+                                                                                            to);
+  });
+}
+
+// A row of pixels with all their channels side by side, to or from its places in the blocks of an image.
+template <std::int64_t block>
+void SplitRow(const float* last, std::int64_t channels, std::int64_t pixels, std::int64_t stride, float* blocked) {
+  for (std::int64_t first = 0; first < channels; first += block, blocked += stride) {
+    const std::int64_t some = std::min(block, channels - first);
+    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
+      const float* from = last + pixel * channels + first;
+      float* to = blocked + pixel * block;
+      if (some == block) {
+        std::copy_n(from, block, to);
+      } else {
+        std::fill(std::copy_n(from, some, to), to + block, 0.0f);
       }
     }
   }
 }
 
-void ReorderBytes(const TensorSpec& spec, const std::byte* source, Layout wanted, std::byte* destination, int workers,
-                  int worker) {
-  const std::int64_t images = spec.shape[0], channels = spec.shape[1];
-  const std::int64_t pixels = ElementsFrom(spec.shape, 2);
-  const bool to_last = wanted == Layout::kChannelsLast;
-  const std::int64_t rows = to_last ? channels : pixels, columns = to_last ? pixels : channels;
-  ForOwnRows(images, rows, workers, worker, [&](std::int64_t image, Share own) {
-    const std::int64_t at = image * rows * columns;
-    Transpose(source + at, rows, columns, own, destination + at);
+template <std::int64_t block>
+void JoinRow(const float* blocked, std::int64_t channels, std::int64_t pixels, std::int64_t stride, float* last) {
+  for (std::int64_t first = 0; first < channels; first += block, blocked += stride) {
+    const std::int64_t some = std::min(block, channels - first);
+    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
+      const float* from = blocked + pixel * block;
+      float* to = last + pixel * channels + first;
+      if (some == block) {
+        std::copy_n(from, block, to);
+      } else {
+        std::copy_n(from, some, to);
+      }
+    }
+  }
+}
+
+// Between blocks and channels innermost.
+template <std::int64_t block>
+void ReorderRows(const TensorSpec& spec, const float* from, Layout wanted, float* to, int workers, int worker) {
+  const std::int64_t channels = spec.shape[1], rows = spec.shape[2], columns = spec.shape[3];
+  const std::int64_t blocks = (channels + block - 1) / block;
+  const std::int64_t stride = rows * columns * block;
+  ForOwnRows(spec.shape[0], rows, workers, worker, [&](std::int64_t image, Share own) {
+    for (std::int64_t row = own.begin; row < own.end; ++row) {
+      const std::int64_t last_at = (image * rows + row) * columns * channels;
+      const std::int64_t blocked_at = image * blocks * stride + row * columns * block;
+      if (wanted == Layout::kBlocked) {
+        SplitRow<block>(from + last_at, channels, columns, stride, to + blocked_at);
+      } else {
+        JoinRow<block>(from + blocked_at, channels, columns, stride, to + last_at);
+      }
+    }
   });
 }
 
@@ -95,9 +178,9 @@ std::int64_t ChannelBlock() {
       case dnnl::cpu_isa::avx:
       case dnnl::cpu_isa::avx2:
       case dnnl::cpu_isa::avx2_vnni:
-        return 8;
+        return kNarrowBlock;
       default:
-        return 16;
+        return kWideBlock;
     }
   }();
   return block;
@@ -108,6 +191,7 @@ bool CanBeBlocked(DataType type, const Shape& shape) {
 }
 
 bool CanHaveChannelsLast(DataType type, const Shape& shape) {
+  if (type == DataType::kFloat32) return CanBeBlocked(type, shape) && ChannelBlock() == kWideBlock;
   const bool byte = type == DataType::kInt8 || type == DataType::kUint8;
   return byte && shape.size() >= 3 && shape.size() <= 5 && ElementsOf(shape) > 0;
 }
@@ -120,13 +204,19 @@ void Reorder(const TensorSpec& spec, const std::byte* source, Layout wanted, std
     return;
   }
   if (BytesOf(spec.type) == 1) {
-    ReorderBytes(spec, source, wanted, destination, workers, worker);
+    TurnOver(spec, source, wanted, destination, workers, worker);
     return;
   }
   const auto* from = reinterpret_cast<const float*>(source);
   auto* to = reinterpret_cast<float*>(destination);
-  const auto reorder = ChannelBlock() == 16 ? &ReorderBlocks<16> : &ReorderBlocks<8>;
-  reorder(spec, from, wanted, to, workers, worker);
+  const bool wide = ChannelBlock() == kWideBlock;
+  if (wanted != Layout::kBlocked && spec.layout != Layout::kBlocked) {
+    TurnOver(spec, from, wanted, to, workers, worker);
+  } else if (wanted == Layout::kPlain || spec.layout == Layout::kPlain) {
+    (wide ? &ReorderBlocks<kWideBlock> : &ReorderBlocks<kNarrowBlock>)(spec, from, wanted, to, workers, worker);
+  } else {
+    (wide ? &ReorderRows<kWideBlock> : &ReorderRows<kNarrowBlock>)(spec, from, wanted, to, workers, worker);
+  }
 }
 
 }  // namespace millrace

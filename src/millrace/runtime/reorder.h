@@ -3,7 +3,8 @@
 
 #include "millrace/runtime/kernel.h"
 
-// Changing the layout of a tensor: float32 of four dimensions to and from blocks, bytes to and from channels innermost.
+// Changing the layout of a tensor: float32 of four dimensions from any to any other, bytes to and from channels
+// innermost.
 namespace millrace {
 
 // Channels in a block of Layout::kBlocked: as many as oneDNN's kernels for this processor have lanes, 16 with AVX-512
@@ -13,7 +14,8 @@ std::int64_t ChannelBlock();
 // True if a tensor of this type and shape may lie in blocks.
 bool CanBeBlocked(DataType type, const Shape& shape);
 
-// True if one may lie with its channels innermost.
+// True if one may lie with its channels innermost: bytes, and float32 of four dimensions on a processor with AVX-512,
+// without which oneDNN has no fast kernels for it.
 bool CanHaveChannelsLast(DataType type, const Shape& shape);
 
 // Worker `worker` of `workers` writes its share of `source`, which lies as `spec` says, to `destination` in layout

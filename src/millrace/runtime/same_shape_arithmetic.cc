@@ -61,10 +61,13 @@ class SameShapeArithmetic : public PrimitiveKernel {
  private:
   Layout ChooseLayout(const KernelRequest& request) const {
     if (!CanBeBlocked(DataType::kFloat32, output_specs_.front().shape)) return Layout::kPlain;
-    const auto blocked = std::count_if(inputs_.begin(), inputs_.end(), [&request](int value) {
-      return request.available[static_cast<std::size_t>(value)] == Layout::kBlocked;
-    });
-    return 2 * blocked >= static_cast<std::ptrdiff_t>(inputs_.size()) ? Layout::kBlocked : Layout::kPlain;
+    for (const Layout layout : {Layout::kChannelsLast, Layout::kBlocked}) {
+      const auto such = std::count_if(inputs_.begin(), inputs_.end(), [&request, layout](int value) {
+        return request.available[static_cast<std::size_t>(value)] == layout;
+      });
+      if (2 * such >= static_cast<std::ptrdiff_t>(inputs_.size())) return layout;
+    }
+    return Layout::kPlain;
   }
 
   void SetPlain() {

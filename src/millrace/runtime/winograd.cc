@@ -54,8 +54,8 @@ MILLRACE_INLINE void InputsBody(const BlockRow& row, const float* image, float* 
     const std::int64_t first_column = row.first_column + tile * kResults;
     if (rows_inside && first_column >= 0 && first_column + kInputs <= row.columns) {
       for (std::ptrdiff_t y = 0; y < kInputs; ++y) {
-        const float* from = image + ((row.first_row + y) * row.columns + first_column) * Width;
-        for (std::ptrdiff_t x = 0; x < kInputs; ++x) numbers[y * kInputs + x] = VectorAt<Width>(from + x * Width);
+        const float* from = image + ((row.first_row + y) * row.columns + first_column) * row.pixel;
+        for (std::ptrdiff_t x = 0; x < kInputs; ++x) numbers[y * kInputs + x] = VectorAt<Width>(from + x * row.pixel);
       }
     } else {
       for (std::ptrdiff_t y = 0; y < kInputs; ++y) {
@@ -63,7 +63,7 @@ MILLRACE_INLINE void InputsBody(const BlockRow& row, const float* image, float* 
           const std::int64_t in_row = row.first_row + y, in_column = first_column + x;
           const bool inside = in_row >= 0 && in_row < row.rows && in_column >= 0 && in_column < row.columns;
           numbers[y * kInputs + x] =
-              inside ? VectorAt<Width>(image + (in_row * row.columns + in_column) * Width) : Block{};
+              inside ? VectorAt<Width>(image + (in_row * row.columns + in_column) * row.pixel) : Block{};
         }
       }
     }
@@ -91,13 +91,13 @@ MILLRACE_INLINE void ResultsBody(const BlockRow& row, const float* transformed, 
     const std::int64_t rows = std::min<std::int64_t>(kResults, row.rows - row.first_row);
     const std::int64_t columns = std::min<std::int64_t>(kResults, row.columns - first_column);
     for (std::int64_t y = 0; y < rows; ++y) {
-      const std::int64_t at = ((row.first_row + y) * row.columns + first_column) * Width;
+      const std::int64_t at = ((row.first_row + y) * row.columns + first_column) * row.pixel;
       for (std::int64_t x = 0; x < columns; ++x) {
         Block result = results[y * kResults + x] + bias;
-        if (epilogue.residual != nullptr) result += VectorAt<Width>(epilogue.residual + at + x * Width);
+        if (epilogue.residual != nullptr) result += VectorAt<Width>(epilogue.residual + at + x * row.pixel);
         result = result < least ? least : result;
         result = result > most ? most : result;
-        VectorAt<Width>(image + at + x * Width) = result;
+        VectorAt<Width>(image + at + x * row.pixel) = result;
       }
     }
   }

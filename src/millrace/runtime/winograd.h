@@ -12,8 +12,9 @@
 // infinity, which lose half as many bits as 0, +-1, +-2 (compare Barabasz et al., "Error Analysis and Improving the
 // Accuracy of Winograd Convolution for Deep Neural Networks", 2020).
 //
-// Tensors lie in blocks of ChannelBlock() channels (kernel.h), of which these functions take one block and one row of
-// tiles at a time. Number n of tile t is the block of floats at `transformed` + n x `stride` + t x ChannelBlock().
+// Tensors lie in blocks of ChannelBlock() channels (kernel.h) or with whole blocks of channels innermost. These
+// functions take one block and tiles of one row at a time. Number n of tile t is the block of floats at `transformed` +
+// n x `stride` + t x ChannelBlock().
 namespace millrace {
 
 inline constexpr std::int64_t kWinogradNumbers = 36;  // of a transformed tile
@@ -27,6 +28,7 @@ struct BlockRow {
   std::int64_t rows = 0, columns = 0;            // of the image
   std::int64_t first_row = 0, first_column = 0;  // of the first tile; may be outside the image, where there are zeros
   std::int64_t tiles = 0;                        // one beside the other, kWinogradResults columns apart
+  std::int64_t pixel = 0;                        // numbers from one of the block to the same of the next column
 };
 
 // `image` is the block's first number, aligned to the block.

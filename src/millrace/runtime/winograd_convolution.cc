@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "millrace/runtime/blocked_tensor.h"
+#include "millrace/runtime/convolution_layout.h"
 #include "millrace/runtime/folded_weights.h"
 #include "millrace/runtime/primitive_kernel.h"
 #include "millrace/runtime/reorder.h"
@@ -35,12 +36,14 @@ struct Costs {
 // many for a cache; and on a Xeon (AVX-512) to the convolutions of three networks. An EPYC with AVX-512 agrees with it.
 constexpr Costs kNarrowCosts = {2.4e-10, 22e-6, 3.1e-8, 1.9e-8, 7.9e-10, 16e-9};
 constexpr Costs kWideCosts = {1.2e-10, 22e-6, 1.9e-8, 1.2e-8, 4e-10, 16e-9};
+// With the channels innermost, oneDNN is faster by the definition. Fitted on an EPYC to convolutions in three networks.
+constexpr Costs kLastCosts = {8.5e-11, 22e-6, 1.9e-8, 1.2e-8, 4e-10, 16e-9};
 
-// Of the seconds by definition, at most: in a network what is transformed pushes other tensors out of the caches.
+// Of the seconds by definition in blocks, at most: in a network what is transformed pushes other tensors out of the caches.
 constexpr double kWorthIt = 0.75;
 
-// Blocks as wide as vectors of AVX-512, with which oneDNN has Winograd's way, too: on images of fewer tiles it is as
-// good.
+// Blocks as wide as vectors of AVX-512, with which oneDNN has Winograd's way in blocks, too: on images of fewer tiles it
+// is as good.
 constexpr std::int64_t kWideBlock = 16;
 constexpr std::int64_t kFewestWideTiles = 36;
 
@@ -88,11 +91,22 @@ Shapes ShapesOf(const Model& model, const Epilogue& epilogue) {
   return shapes;
 }
 
+std::int64_t WeightBytes(const Shapes& shapes) { return ElementsFrom(shapes.weights, 0) * kFloat; }
+
+// With the channels innermost where convolutions lie so and whole blocks of channels go in and come out.
+Layout LayoutOf(const KernelRequest& request, const Epilogue& epilogue, const Shapes& shapes) {
+  const Node& node = request.model->nodes[static_cast<std::size_t>(epilogue.nodes.front())];
+  if (shapes.source[1] != WholeBlocks(shapes.source[1]) || shapes.output[1] != WholeBlocks(shapes.output[1]))
+    return Layout::kBlocked;
+  return ConvolutionLayout(request, node.inputs[0], WeightBytes(shapes), shapes.output);
+}
+
 class WinogradConvolution : public PrimitiveKernel {
  public:
   WinogradConvolution(const KernelRequest& request, const Epilogue& epilogue)
       : PrimitiveKernel(request),
         shapes_(ShapesOf(*request.model, epilogue)),
+        layout_(LayoutOf(request, epilogue, shapes_)),
         bounds_(*BoundsOf(epilogue.activation)),
         inputs_channels_(WholeBlocks(shapes_.source[1])),
         results_channels_(WholeBlocks(shapes_.output[1])),
@@ -101,33 +115,126 @@ class WinogradConvolution : public PrimitiveKernel {
     const Model& model = *request.model;
     const Node& node = model.nodes[static_cast<std::size_t>(epilogue.nodes.front())];
     source_ = InputIndex(node.inputs[0]);
-    input_specs_[source_].layout = Layout::kBlocked;
-    output_specs_.front().layout = Layout::kBlocked;
+    input_specs_[source_].layout = layout_;
+    output_specs_.front().layout = layout_;
     if (epilogue.residual >= 0) {
       residual_ = InputIndex(epilogue.residual);
-      input_specs_[*residual_].layout = Layout::kBlocked;
+      input_specs_[*residual_].layout = layout_;
     }
     const FoldedWeights folded = FoldedWeightsOf(model, node, epilogue);
     bias_ = KeepFloats(folded.bias, static_cast<std::size_t>(results_channels_));
 
-    const std::int64_t rows = shapes_.output[0] * tile_rows_;  // of all images
-    const std::int64_t row_bytes = kWinogradNumbers * (inputs_channels_ + results_channels_) * tile_columns_ * kFloat;
-    const std::int64_t at_once = std::clamp<std::int64_t>(kTransformedBytes / row_bytes, 1, rows);
-    inputs_at_ = TakeScratch(static_cast<std::size_t>(MatrixBytes(inputs_channels_, at_once) * kWinogradNumbers));
-    results_at_ = TakeScratch(static_cast<std::size_t>(MatrixBytes(results_channels_, at_once) * kWinogradNumbers));
-    int phase = 0;
-    for (std::int64_t begin = 0; begin < rows; begin += at_once, phase += 3)
-      AddRows(request, phase, {begin, std::min(begin + at_once, rows)}, folded.weights);
+    const std::int64_t tiles = shapes_.output[0] * tile_rows_ * tile_columns_;  // of all images
+    if (layout_ == Layout::kChannelsLast && OwnTilesPay(tiles)) {
+      for (int worker = 0; worker < workers(); ++worker) AddOwn(request, worker, tiles, folded.weights);
+    } else {
+      AddShared(request, tiles, folded.weights);
+    }
   }
 
  private:
-  // Of one transformed number of all tiles in so many rows.
-  std::int64_t MatrixBytes(std::int64_t channels, std::int64_t rows) const {
-    return channels * rows * tile_columns_ * kFloat;
+  // Tiles whose transformed numbers are in memory together, and where those lie.
+  struct Batch {
+    Share tiles;
+    Operand inputs, results;
+  };
+
+  // Some tiles of a batch, those of one block of channels of the input or result.
+  struct Piece {
+    std::int64_t block;
+    Share tiles;
+  };
+
+  // Of one transformed number of so many tiles.
+  static std::int64_t MatrixBytes(std::int64_t channels, std::int64_t tiles) { return channels * tiles * kFloat; }
+
+  // Whether a gang goes through tiles that each worker has to itself. Then all workers read all weights; otherwise each
+  // reads some matrices of weights, and others' transformed numbers.
+  bool OwnTilesPay(std::int64_t tiles) const {
+    const std::int64_t channels = inputs_channels_ + results_channels_;
+    return workers() == 1 || inputs_channels_ * results_channels_ < tiles * channels;
   }
 
-  void AddRows(const KernelRequest& request, int phase, Share rows, const std::vector<float>& weights) {
-    const std::int64_t tiles = rows.size() * tile_columns_;
+  // Tiles that are in memory at a time, of so many.
+  std::int64_t TilesAtOnce(std::int64_t tiles, std::int64_t bytes) const {
+    const std::int64_t tile_bytes = kWinogradNumbers * (inputs_channels_ + results_channels_) * kFloat;
+    return std::clamp<std::int64_t>(bytes / tile_bytes / tile_columns_ * tile_columns_, tile_columns_, tiles);
+  }
+
+  Batch TakeRoom(std::int64_t tiles) {
+    const auto room = [&](std::int64_t channels) {
+      return TakeScratch(static_cast<std::size_t>(MatrixBytes(channels, tiles) * kWinogradNumbers));
+    };
+    Batch batch;
+    batch.inputs = room(inputs_channels_);
+    batch.results = room(results_channels_);
+    return batch;
+  }
+
+  void AddOwn(const KernelRequest& request, int worker, std::int64_t tiles, const std::vector<float>& weights) {
+    const Share own = ShareOf(tiles, workers(), worker);
+    if (own.size() == 0) return;
+    const std::int64_t at_once = TilesAtOnce(own.size(), kTransformedBytes / workers());
+    Batch batch = TakeRoom(at_once);
+    for (std::int64_t begin = own.begin; begin < own.end; begin += at_once) {
+      batch.tiles = {begin, std::min(begin + at_once, own.end)};
+      AddInputs(0, worker, batch, AllBlocks(inputs_channels_, batch.tiles));
+      AddProducts(request, 0, worker, batch, {0, kWinogradNumbers}, weights);
+      AddResults(0, worker, batch, AllBlocks(results_channels_, batch.tiles));
+    }
+  }
+
+  void AddShared(const KernelRequest& request, std::int64_t tiles, const std::vector<float>& weights) {
+    const std::int64_t at_once = TilesAtOnce(tiles, kTransformedBytes);
+    Batch batch = TakeRoom(at_once);
+    int phase = 0;
+    for (std::int64_t begin = 0; begin < tiles; begin += at_once, phase += 3) {
+      batch.tiles = {begin, std::min(begin + at_once, tiles)};
+      for (int worker = 0; worker < workers(); ++worker) {
+        AddInputs(phase, worker, batch, PiecesOf(inputs_channels_, batch.tiles, worker));
+        AddProducts(request, phase + 1, worker, batch, ShareOf(kWinogradNumbers, workers(), worker), weights);
+        AddResults(phase + 2, worker, batch, PiecesOf(results_channels_, batch.tiles, worker));
+      }
+    }
+  }
+
+  static std::vector<Piece> AllBlocks(std::int64_t channels, Share tiles) {
+    std::vector<Piece> pieces;
+    for (std::int64_t block = 0; block < channels / ChannelBlock(); ++block) pieces.push_back({block, tiles});
+    return pieces;
+  }
+
+  // A worker's share of a batch: tiles where channels lie innermost, else whole rows of tiles, block by block.
+  std::vector<Piece> PiecesOf(std::int64_t channels, Share tiles, int worker) const {
+    if (layout_ == Layout::kChannelsLast) {
+      const Share own = ShareOf(tiles.size(), workers(), worker);
+      return AllBlocks(channels, {tiles.begin + own.begin, tiles.begin + own.end});
+    }
+    const std::int64_t rows = tiles.size() / tile_columns_;
+    const Share own = ShareOf(channels / ChannelBlock() * rows, workers(), worker);
+    std::vector<Piece> pieces;
+    for (std::int64_t item = own.begin; item < own.end; ++item) {
+      const std::int64_t first = tiles.begin + item % rows * tile_columns_;
+      pieces.push_back({item / rows, {first, first + tile_columns_}});
+    }
+    return pieces;
+  }
+
+  void AddInputs(int phase, int worker, const Batch& batch, std::vector<Piece> pieces) {
+    AddTask(phase, worker, [this, batch, pieces = std::move(pieces)](const KernelBuffers& buffers) {
+      FromSource(buffers, batch, pieces);
+    });
+  }
+
+  void AddResults(int phase, int worker, const Batch& batch, std::vector<Piece> pieces) {
+    AddTask(phase, worker, [this, batch, pieces = std::move(pieces)](const KernelBuffers& buffers) {
+      ToOutput(buffers, batch, pieces);
+    });
+  }
+
+  void AddProducts(const KernelRequest& request, int phase, int worker, const Batch& batch, Share numbers,
+                   const std::vector<float>& weights) {
+    const std::int64_t tiles = batch.tiles.size();
     const auto matrix = [tiles](std::int64_t channels) {
       return DescriptionOf({1, channels, 1, tiles}, Layout::kBlocked);
     };
@@ -144,61 +251,77 @@ class WinogradConvolution : public PrimitiveKernel {
                                                             PrimitiveAttributes(), CpuEngine());
     const dnnl::convolution_forward primitive(product);
     const Operand transformed = WeightsOf(request, weights, product.weights_desc());
-    for (int worker = 0; worker < workers(); ++worker) {
-      const Share inputs = ShareOf(inputs_channels_ / ChannelBlock() * rows.size(), workers(), worker);
-      AddTask(phase, worker, [this, rows, inputs](const KernelBuffers& buffers) { FromSource(buffers, rows, inputs); });
-      const Share numbers = ShareOf(kWinogradNumbers, workers(), worker);
-      for (std::int64_t number = numbers.begin; number < numbers.end; ++number) {
-        const auto at = [number](std::int64_t bytes) { return static_cast<std::size_t>(number * bytes); };
-        AddPrimitive(
-            phase + 1, worker, primitive, product.scratchpad_desc(),
-            {{DNNL_ARG_SRC, product.src_desc(), inputs_at_.Plus(at(MatrixBytes(inputs_channels_, rows.size())))},
-             {DNNL_ARG_WEIGHTS, product.weights_desc(),
-              transformed.Plus(at(static_cast<std::int64_t>(product.weights_desc().get_size())))},
-             {DNNL_ARG_DST, product.dst_desc(), results_at_.Plus(at(MatrixBytes(results_channels_, rows.size())))}});
-      }
-      const Share results = ShareOf(results_channels_ / ChannelBlock() * rows.size(), workers(), worker);
-      AddTask(phase + 2, worker,
-              [this, rows, results](const KernelBuffers& buffers) { ToOutput(buffers, rows, results); });
+    for (std::int64_t number = numbers.begin; number < numbers.end; ++number) {
+      const auto at = [number](std::int64_t bytes) { return static_cast<std::size_t>(number * bytes); };
+      AddPrimitive(phase, worker, primitive, product.scratchpad_desc(),
+                   {{DNNL_ARG_SRC, product.src_desc(), batch.inputs.Plus(at(MatrixBytes(inputs_channels_, tiles)))},
+                    {DNNL_ARG_WEIGHTS, product.weights_desc(),
+                     transformed.Plus(at(static_cast<std::int64_t>(product.weights_desc().get_size())))},
+                    {DNNL_ARG_DST, product.dst_desc(), batch.results.Plus(at(MatrixBytes(results_channels_, tiles)))}});
     }
   }
 
-  // The rows of tiles in a share of all blocks of channels: calls use(image, block, row, floats to the row's first tile
-  // in the matrix of a number).
+  // The rows of tiles in a piece: calls use(image, row, column, tiles, floats to the first tile in the matrix of a
+  // number).
   template <typename Use>
-  void ForRows(Share rows, Share share, const Use& use) const {
-    for (std::int64_t item = share.begin; item < share.end; ++item) {
-      const std::int64_t row = rows.begin + item % rows.size();
-      use(row / tile_rows_, item / rows.size(), row % tile_rows_, item * tile_columns_ * ChannelBlock());
+  void ForRows(const Batch& batch, const Piece& piece, const Use& use) const {
+    for (std::int64_t tile = piece.tiles.begin; tile < piece.tiles.end;) {
+      const std::int64_t row = tile / tile_columns_, column = tile % tile_columns_;
+      const std::int64_t tiles = std::min(tile_columns_ - column, piece.tiles.end - tile);
+      use(row / tile_rows_, row % tile_rows_, column, tiles,
+          (piece.block * batch.tiles.size() + tile - batch.tiles.begin) * ChannelBlock());
+      tile += tiles;
     }
   }
 
-  void FromSource(const KernelBuffers& buffers, Share rows, Share share) const {
-    const auto* source = reinterpret_cast<const float*>(buffers.inputs[source_]);
-    auto* transformed = reinterpret_cast<float*>(inputs_at_.Write(buffers));
-    const std::int64_t stride = MatrixBytes(inputs_channels_, rows.size()) / kFloat;
-    ForRows(rows, share, [&](std::int64_t image, std::int64_t block, std::int64_t row, std::int64_t at) {
-      const BlockRow line{shapes_.source[2], shapes_.source[3], row * kWinogradResults - shapes_.window.pads_begin[0],
-                          -shapes_.window.pads_begin[1], tile_columns_};
-      const std::size_t offset = OffsetOf(shapes_.source, Layout::kBlocked, image, block * ChannelBlock());
-      TransformInputs(line, source + offset / sizeof(float), transformed + at, stride);
-    });
+  // Floats from one pixel to the next in a tensor of this shape.
+  std::int64_t PixelOf(const Shape& shape) const {
+    return layout_ == Layout::kChannelsLast ? shape[1] : ChannelBlock();
   }
 
-  void ToOutput(const KernelBuffers& buffers, Share rows, Share share) const {
-    const auto* transformed = reinterpret_cast<const float*>(results_at_.Read(buffers));
+  void FromSource(const KernelBuffers& buffers, const Batch& batch, const std::vector<Piece>& pieces) const {
+    const auto* source = reinterpret_cast<const float*>(buffers.inputs[source_]);
+    auto* transformed = reinterpret_cast<float*>(batch.inputs.Write(buffers));
+    const std::int64_t stride = MatrixBytes(inputs_channels_, batch.tiles.size()) / kFloat;
+    const Shape& before = shapes_.window.pads_begin;
+    for (const Piece& piece : pieces) {
+      ForRows(batch, piece,
+              [&](std::int64_t image, std::int64_t row, std::int64_t column, std::int64_t tiles, std::int64_t at) {
+                const BlockRow line{.rows = shapes_.source[2],
+                                    .columns = shapes_.source[3],
+                                    .first_row = row * kWinogradResults - before[0],
+                                    .first_column = column * kWinogradResults - before[1],
+                                    .tiles = tiles,
+                                    .pixel = PixelOf(shapes_.source)};
+                const std::size_t offset = OffsetOf(shapes_.source, layout_, image, piece.block * ChannelBlock());
+                TransformInputs(line, source + offset / sizeof(float), transformed + at, stride);
+              });
+    }
+  }
+
+  void ToOutput(const KernelBuffers& buffers, const Batch& batch, const std::vector<Piece>& pieces) const {
+    const auto* transformed = reinterpret_cast<const float*>(batch.results.Read(buffers));
     const auto* bias = reinterpret_cast<const float*>(bias_.Read(buffers));
     const auto* residual = residual_ ? reinterpret_cast<const float*>(buffers.inputs[*residual_]) : nullptr;
     auto* output = reinterpret_cast<float*>(buffers.outputs[0]);
-    const std::int64_t stride = MatrixBytes(results_channels_, rows.size()) / kFloat;
-    ForRows(rows, share, [&](std::int64_t image, std::int64_t block, std::int64_t row, std::int64_t at) {
-      const BlockRow line{shapes_.output[2], shapes_.output[3], row * kWinogradResults, 0, tile_columns_};
-      const std::int64_t channel = block * ChannelBlock();
-      const std::size_t offset = OffsetOf(shapes_.output, Layout::kBlocked, image, channel) / sizeof(float);
-      TransformResults(line, transformed + at, stride,
-                       {bias + channel, residual != nullptr ? residual + offset : nullptr, bounds_.least, bounds_.most},
-                       output + offset);
-    });
+    const std::int64_t stride = MatrixBytes(results_channels_, batch.tiles.size()) / kFloat;
+    for (const Piece& piece : pieces) {
+      const std::int64_t channel = piece.block * ChannelBlock();
+      ForRows(batch, piece,
+              [&](std::int64_t image, std::int64_t row, std::int64_t column, std::int64_t tiles, std::int64_t at) {
+                const BlockRow line{.rows = shapes_.output[2],
+                                    .columns = shapes_.output[3],
+                                    .first_row = row * kWinogradResults,
+                                    .first_column = column * kWinogradResults,
+                                    .tiles = tiles,
+                                    .pixel = PixelOf(shapes_.output)};
+                const std::size_t offset = OffsetOf(shapes_.output, layout_, image, channel) / sizeof(float);
+                TransformResults(
+                    line, transformed + at, stride,
+                    {bias + channel, residual != nullptr ? residual + offset : nullptr, bounds_.least, bounds_.most},
+                    output + offset);
+              });
+    }
   }
 
   // All transformed weights, the matrix of one number behind that of the other, each as `wanted` says.
@@ -227,12 +350,13 @@ class WinogradConvolution : public PrimitiveKernel {
   }
 
   Shapes shapes_;
+  Layout layout_;
   Bounds bounds_;
   std::int64_t inputs_channels_, results_channels_;  // whole blocks
   std::int64_t tile_rows_, tile_columns_;            // of an image
   std::size_t source_ = 0;
   std::optional<std::size_t> residual_;
-  Operand bias_, inputs_at_, results_at_;
+  Operand bias_;
   std::vector<std::pair<dnnl::memory::desc, Operand>> kept_weights_;
 };
 
@@ -251,21 +375,26 @@ bool CanTakeWinograd(const Model& model, const Epilogue& epilogue) {
          BoundsOf(epilogue.activation).has_value();
 }
 
-bool WinogradPays(const Model& model, const Epilogue& epilogue) {
-  if (!CanTakeWinograd(model, epilogue)) return false;
-  const Shapes shapes = ShapesOf(model, epilogue);
+bool WinogradPays(const KernelRequest& request, const Epilogue& epilogue) {
+  if (!CanTakeWinograd(*request.model, epilogue)) return false;
+  const Shapes shapes = ShapesOf(*request.model, epilogue);
   const std::int64_t inputs = shapes.source[1], results = shapes.output[1], images = shapes.source[0];
   const std::int64_t tiles_of_image = TilesAlong(shapes.output[2]) * TilesAlong(shapes.output[3]);
   const bool wide = ChannelBlock() == kWideBlock;
-  if (inputs < ChannelBlock() || (wide && tiles_of_image < kFewestWideTiles)) return false;
-  const Costs& costs = wide ? kWideCosts : kNarrowCosts;
+  const Node& node = request.model->nodes[static_cast<std::size_t>(epilogue.nodes.front())];
+  const Layout layout = LayoutOf(request, epilogue, shapes);
+  if (layout != ConvolutionLayout(request, node.inputs[0], WeightBytes(shapes), shapes.output)) return false;
+  const bool last = layout == Layout::kChannelsLast;
+  if (inputs < ChannelBlock() || (wide && !last && tiles_of_image < kFewestWideTiles)) return false;
+  const Costs& costs = last ? kLastCosts : wide ? kWideCosts : kNarrowCosts;
   const auto tiles = static_cast<double>(images * tiles_of_image);
   const auto pairs = static_cast<double>(inputs * results);
   const double by_definition =
       costs.direct_seconds * static_cast<double>(images * shapes.output[2] * shapes.output[3]) * pairs;
   const double transforms = costs.call_seconds + tiles * (costs.input_seconds * static_cast<double>(inputs) +
                                                           costs.result_seconds * static_cast<double>(results));
-  return kWorthIt * by_definition > transforms + (costs.product_seconds * tiles + costs.weight_seconds) * pairs;
+  return (last ? 1 : kWorthIt) * by_definition >
+         transforms + (costs.product_seconds * tiles + costs.weight_seconds) * pairs;
 }
 
 std::unique_ptr<Kernel> MakeWinogradConvolution(const KernelRequest& request, const Epilogue& epilogue) {
