@@ -82,8 +82,7 @@ class ConvolutionKernel : public PrimitiveKernel {
     };
     std::vector<Pair> pairs;
     if (source_shape_.size() == 4 && !weights_are_computed_) {
-      if (ConvolutionLayout(request, source_, WeightBytes(), output_shape_) == Layout::kChannelsLast)
-        pairs.push_back({Layout::kChannelsLast, Layout::kChannelsLast});
+      if (TakesChannelsLast(request)) pairs.push_back({Layout::kChannelsLast, Layout::kChannelsLast});
       const bool few_channels = groups_ == 1 && source_shape_[1] < ChannelBlock();
       pairs.push_back({few_channels ? Layout::kPlain : Layout::kBlocked, Layout::kBlocked});
       if (epilogue_.residual == source_ && few_channels) pairs.pop_back();
@@ -97,9 +96,18 @@ class ConvolutionKernel : public PrimitiveKernel {
       if (parts.empty()) continue;
       const std::string implementation = Describe(parts.front()).impl_info_str();
       // It applies post-ops element by element, up to fifteen times slower than passes of their own.
-      if (plain) post_ops_apart_ = implementation.find("gemm") != std::string::npos;
-      if (!IsReference(implementation.c_str())) return;
+      const bool by_gemm = implementation.find("gemm") != std::string::npos;
+      if (plain) post_ops_apart_ = by_gemm;
+      const bool slow = IsReference(implementation.c_str()) || (pair.source == Layout::kChannelsLast && by_gemm);
+      if (!slow) return;
     }
+  }
+
+  // Convolutions in groups multiply too little for their tensors to be turned over.
+  bool TakesChannelsLast(const KernelRequest& request) const {
+    const bool at_hand = request.available[static_cast<std::size_t>(source_)] == Layout::kChannelsLast;
+    if (groups_ > 1 && !at_hand) return false;
+    return ConvolutionLayout(request, source_, WeightBytes(), output_shape_) == Layout::kChannelsLast;
   }
 
   // Channels that a part's border must be a multiple of.
