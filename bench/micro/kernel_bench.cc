@@ -39,7 +39,7 @@ int AddTimedNode(Model& model, const std::string& type, std::vector<int> inputs,
   return node.outputs.front();
 }
 
-void RunKernel(benchmark::State& state, const Model& model, double operations) {
+void RunKernel(benchmark::State& state, const Model& model, double operations, Layout layout = Layout::kBlocked) {
   const OneOpenMpThread one_thread;
   std::vector<int> nodes(model.nodes.size());
   std::iota(nodes.begin(), nodes.end(), 0);
@@ -47,7 +47,7 @@ void RunKernel(benchmark::State& state, const Model& model, double operations) {
   request.model = &model;
   request.nodes = nodes;
   for (const Value& value : model.values)
-    request.available.push_back(value.shape.size() == 4 ? Layout::kBlocked : Layout::kPlain);
+    request.available.push_back(value.shape.size() == 4 ? layout : Layout::kPlain);
   const std::unique_ptr<Kernel> kernel = MakeKernel(request);
   std::vector<std::shared_ptr<std::byte>> memory;
   std::vector<const std::byte*> inputs;
@@ -68,7 +68,8 @@ void RunKernel(benchmark::State& state, const Model& model, double operations) {
   state.counters["flops"] = benchmark::Counter(operations, benchmark::Counter::kIsIterationInvariantRate);
 }
 
-// Arguments: channels in and out, side of image and kernel, groups, whether a residual and a Relu follow.
+// Arguments: channels in and out, side of image and kernel, groups, whether a residual and a Relu follow, whether
+// channels lie innermost (with AVX-512).
 void BM_Convolution(benchmark::State& state) {
   const std::int64_t channels = state.range(0), outputs = state.range(1), side = state.range(2);
   const std::int64_t kernel = state.range(3), groups = state.range(4), pad = kernel / 2;
@@ -84,18 +85,24 @@ void BM_Convolution(benchmark::State& state) {
     value = AddTimedNode(model, "Add", {value, AddValue(model, output)}, output);
     AddTimedNode(model, "Relu", {value}, output);
   }
-  RunKernel(state, model, 2.0 * static_cast<double>(ElementsOf(output) * ElementsOf(weights) / outputs));
+  RunKernel(state, model, 2.0 * static_cast<double>(ElementsOf(output) * ElementsOf(weights) / outputs),
+            state.range(6) != 0 ? Layout::kChannelsLast : Layout::kBlocked);
 }
 BENCHMARK(BM_Convolution)
-    ->ArgNames({"in", "out", "side", "kernel", "groups", "residual"})
-    ->Args({64, 64, 56, 3, 1, 0})
-    ->Args({128, 128, 28, 3, 1, 0})
-    ->Args({256, 256, 14, 3, 1, 1})
-    ->Args({256, 64, 56, 1, 1, 0})
-    ->Args({64, 256, 56, 1, 1, 0})
-    ->Args({64, 256, 56, 1, 1, 1})
-    ->Args({3, 64, 112, 7, 1, 0})
-    ->Args({128, 128, 56, 3, 128, 0})
+    ->ArgNames({"in", "out", "side", "kernel", "groups", "residual", "last"})
+    ->Args({64, 64, 56, 3, 1, 0, 0})
+    ->Args({128, 128, 28, 3, 1, 0, 0})
+    ->Args({256, 256, 14, 3, 1, 1, 0})
+    ->Args({256, 64, 56, 1, 1, 0, 0})
+    ->Args({64, 256, 56, 1, 1, 0, 0})
+    ->Args({64, 256, 56, 1, 1, 1, 0})
+    ->Args({3, 64, 112, 7, 1, 0, 0})
+    ->Args({128, 128, 56, 3, 128, 0, 0})
+    ->Args({64, 64, 56, 3, 1, 0, 1})
+    ->Args({256, 64, 56, 1, 1, 0, 1})
+    ->Args({64, 256, 56, 1, 1, 0, 1})
+    ->Args({64, 256, 56, 1, 1, 1, 1})
+    ->Args({128, 128, 56, 3, 128, 0, 1})
     ->Unit(benchmark::kMicrosecond);
 
 // Arguments: rows, inner size, columns, whether the right-hand side is constant.

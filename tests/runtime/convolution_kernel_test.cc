@@ -97,6 +97,9 @@ TEST(ConvolutionKernel, MatchesTheSlowOneOnStridesPadsAndDilations) {
                             .strides = {2, 2},
                             .pads = {0, 0, 0, 0},
                             .bias = false});
+  // Some rows of the results see padding alone, or skip rows of the source.
+  ExpectConvolutionMatches({.spatial = {24, 24}, .strides = {2, 1}, .pads = {5, 0, 5, 0}});
+  ExpectConvolutionMatches({.spatial = {29, 23}, .kernel = {1, 1}, .strides = {4, 3}, .pads = {0, 0, 0, 0}});
 }
 
 TEST(ConvolutionKernel, MatchesTheSlowOneOnAutomaticPads) {

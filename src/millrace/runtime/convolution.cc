@@ -103,10 +103,11 @@ class ConvolutionKernel : public PrimitiveKernel {
     }
   }
 
-  // Convolutions in groups multiply too little for their tensors to be turned over.
+  // Convolutions in groups multiply too little for their tensors to be turned over. Some rows of a result may read
+  // nothing of the source where windows lie in padding alone.
   bool TakesChannelsLast(const KernelRequest& request) const {
     const bool at_hand = request.available[static_cast<std::size_t>(source_)] == Layout::kChannelsLast;
-    if (groups_ > 1 && !at_hand) return false;
+    if ((groups_ > 1 && !at_hand) || MayBePadding(window_)) return false;
     return ConvolutionLayout(request, source_, WeightBytes(), output_shape_) == Layout::kChannelsLast;
   }
 
@@ -147,6 +148,8 @@ class ConvolutionKernel : public PrimitiveKernel {
 
   Share RowsOfImage() const { return {0, output_shape_[2]}; }
 
+  // A worker's parts where channels lie innermost: images, or rows of them, in as many as it takes to find a residual
+  // that is copied in still in the cache.
   std::vector<Part> RowsOf(int worker) const {
     const std::int64_t images = output_shape_[0];
     const Share channels{0, output_shape_[1]};

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "millrace/runtime/reorder.h"
 
+#include <algorithm>
 #include <cstring>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <type_traits>
 
 #include "millrace/runtime/blocked_tensor.h"
 #include "millrace/runtime/work_share.h"
+#include "millrace/vector/lanes.h"
 
 namespace millrace {
 namespace {
@@ -62,12 +65,42 @@ void ReorderBlocks(const TensorSpec& spec, const float* from, Layout wanted, flo
   }
 }
 
-// Calls use(pixels, channels) for all tiles of some pixels.
-template <typename Use>
-void ForTiles(Share pixels, std::int64_t channels, const Use& use) {
-  for (std::int64_t pixel = pixels.begin; pixel < pixels.end; pixel += kTile) {
-    for (std::int64_t channel = 0; channel < channels; channel += kTile)
-      use(Share{pixel, std::min(pixel + kTile, pixels.end)}, Share{channel, std::min(channel + kTile, channels)});
+using Four = Vector<4>;
+
+MILLRACE_INLINE Four FourAt(const float* from) {
+  Four four;
+  std::memcpy(&four, from, sizeof(four));
+  return four;
+}
+
+// Four rows of four floats, turned over.
+MILLRACE_INLINE void TurnFour(const float* from, std::int64_t stride, float* to, std::int64_t to_stride) {
+  const Four a = FourAt(from), b = FourAt(from + stride), c = FourAt(from + 2 * stride), d = FourAt(from + 3 * stride);
+  const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const Four behind_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+             behind_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  const Four columns[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
+                           __builtin_shufflevector(behind_ab, behind_cd, 0, 1, 4, 5),
+                           __builtin_shufflevector(behind_ab, behind_cd, 2, 3, 6, 7)};
+  for (std::int64_t i = 0; i < 4; ++i) std::memcpy(to + i * to_stride, &columns[i], sizeof(Four));
+}
+
+// A tile of a matrix, turned over.
+template <typename Element>
+void TurnTile(const Element* from, std::int64_t stride, std::int64_t rows, std::int64_t columns, Element* to,
+              std::int64_t to_stride) {
+  std::int64_t whole_rows = 0, whole_columns = 0;
+  if constexpr (std::is_same_v<Element, float>) {
+    whole_rows = rows / 4 * 4;
+    whole_columns = columns / 4 * 4;
+    for (std::int64_t row = 0; row < whole_rows; row += 4) {
+      for (std::int64_t column = 0; column < whole_columns; column += 4)
+        TurnFour(from + row * stride + column, stride, to + column * to_stride + row, to_stride);
+    }
+  }
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t column = row < whole_rows ? whole_columns : 0; column < columns; ++column)
+      to[column * to_stride + row] = from[row * stride + column];
   }
 }
 
@@ -84,22 +117,22 @@ void ToChannelsLast(const Element* plain, std::int64_t pixels, std::int64_t chan
     }
     return;
   }
-  ForTiles(own, channels, [&](Share some_pixels, Share some_channels) {
-    for (std::int64_t channel = some_channels.begin; channel < some_channels.end; ++channel) {
-      for (std::int64_t pixel = some_pixels.begin; pixel < some_pixels.end; ++pixel)
-        last[pixel * channels + channel] = plain[channel * pixels + pixel];
+  for (std::int64_t pixel = own.begin; pixel < own.end; pixel += kTile) {
+    for (std::int64_t channel = 0; channel < channels; channel += kTile) {
+      TurnTile(plain + channel * pixels + pixel, pixels, std::min(kTile, channels - channel),
+               std::min(kTile, own.end - pixel), last + pixel * channels + channel, channels);
     }
-  });
+  }
 }
 
 template <typename Element>
 void FromChannelsLast(const Element* last, std::int64_t pixels, std::int64_t channels, Share own, Element* plain) {
-  ForTiles(own, channels, [&](Share some_pixels, Share some_channels) {
-    for (std::int64_t channel = some_channels.begin; channel < some_channels.end; ++channel) {
-      for (std::int64_t pixel = some_pixels.begin; pixel < some_pixels.end; ++pixel)
-        plain[channel * pixels + pixel] = last[pixel * channels + channel];
+  for (std::int64_t pixel = own.begin; pixel < own.end; pixel += kTile) {
+    for (std::int64_t channel = 0; channel < channels; channel += kTile) {
+      TurnTile(last + pixel * channels + channel, channels, std::min(kTile, own.end - pixel),
+               std::min(kTile, channels - channel), plain + channel * pixels + pixel, pixels);
     }
-  });
+  }
 }
 
 // Between plain and channels innermost. Workers share out pixels: shares of channels would be in the same lines of
