@@ -39,11 +39,12 @@ constexpr Costs kWideCosts = {1.2e-10, 22e-6, 1.9e-8, 1.2e-8, 4e-10, 16e-9};
 // With the channels innermost, oneDNN is faster by the definition. Fitted on an EPYC to convolutions in three networks.
 constexpr Costs kLastCosts = {8.5e-11, 22e-6, 1.9e-8, 1.2e-8, 4e-10, 16e-9};
 
-// Of the seconds by definition in blocks, at most: in a network what is transformed pushes other tensors out of the caches.
+// Of the seconds by definition in blocks, at most: in a network what is transformed pushes other tensors out of the
+// caches.
 constexpr double kWorthIt = 0.75;
 
-// Blocks as wide as vectors of AVX-512, with which oneDNN has Winograd's way in blocks, too: on images of fewer tiles it
-// is as good.
+// Blocks as wide as vectors of AVX-512, with which oneDNN has Winograd's way in blocks, too: on images of fewer tiles
+// it is as good.
 constexpr std::int64_t kWideBlock = 16;
 constexpr std::int64_t kFewestWideTiles = 36;
 

@@ -7,12 +7,12 @@
 #include "millrace/runtime/kernel.h"
 
 // Conv with windows of three by three in steps of one by Winograd's way (winograd.h). Inputs are transformed to 36
-// matrices, tiles by channels, each is multiplied with transformed weights by a convolution of oneDNN's with a window
-// of one position, and results are transformed back with bias, residual and bounds. Where channels lie innermost
-// (convolution_layout.h), each worker of a gang has tiles to itself, unless there are more weights than numbers of tiles;
-// else a gang shares out rows of tiles in blocks of channels, then matrices, then rows again: three phases, as often as
-// what is in between fits in some memory.
-// Rounding errors are 1e-6 of the results' root mean square, those of sums of products 2e-7.
+// matrices, tiles by channels, each is multiplied with transformed weights by a convolution of oneDNN's with a
+// window of one position, and results are transformed back with bias, residual and bounds. Where channels lie
+// innermost (convolution_layout.h), each worker of a gang has tiles to itself, unless there are more weights than
+// numbers of tiles; else a gang shares out rows of tiles in blocks of channels, then matrices, then rows again:
+// three phases, as often as what is in between fits in some memory. Rounding errors are 1e-6 of the results' root
+// mean square, those of sums of products 2e-7.
 namespace millrace {
 
 // Whether this kernel has what such a Conv and its epilogue need: constant weights, one group, four dimensions, no

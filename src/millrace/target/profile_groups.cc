@@ -89,8 +89,8 @@ class ProfiledGroup {
     request.available.assign(model.values.size(), Layout::kPlain);
     for (std::size_t value = 0; value < model.values.size(); ++value) {
       const Value& of = model.values[value];
-      // The heavy kernels put channels innermost where they can, and one worker's keep floats in blocks; what the caller
-      // gives is plain.
+      // The heavy kernels put channels innermost where they can, and one worker's keep floats in blocks; what the
+      // caller gives is plain.
       if (of.producer < 0) continue;
       if (CanBeBlocked(of.type, of.shape)) request.available[value] = Layout::kBlocked;
       const bool last = CanHaveChannelsLast(of.type, of.shape) && (workers > 1 || of.type != DataType::kFloat32);
