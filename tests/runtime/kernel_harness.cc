@@ -127,11 +127,6 @@ std::vector<int> ModelMaker::AllNodes() const {
 
 namespace {
 
-bool MayLie(const Value& value, Layout layout) {
-  return layout == Layout::kChannelsLast ? CanHaveChannelsLast(value.type, value.shape)
-                                         : CanBeBlocked(value.type, value.shape);
-}
-
 std::map<int, TensorData> RunKernel(const Kernel& kernel, const std::map<int, TensorData>& inputs, int workers,
                                     Place place) {
   std::vector<Buffer> buffers;
@@ -175,6 +170,11 @@ std::map<int, TensorData> RunKernel(const Kernel& kernel, const std::map<int, Te
 
 }  // namespace
 
+bool MayLie(DataType type, const Shape& shape, Layout layout) {
+  return layout == Layout::kPlain ||
+         (layout == Layout::kBlocked ? CanBeBlocked(type, shape) : CanHaveChannelsLast(type, shape));
+}
+
 std::map<int, TensorData> RunGroup(const Model& model, const std::vector<int>& nodes,
                                    const std::map<int, TensorData>& inputs, const HarnessOptions& options) {
   const OneOpenMpThread one_thread;
@@ -183,7 +183,8 @@ std::map<int, TensorData> RunGroup(const Model& model, const std::vector<int>& n
   request.nodes = nodes;
   request.workers = options.workers;
   for (const Value& value : model.values)
-    request.available.push_back(MayLie(value, options.available) ? options.available : Layout::kPlain);
+    request.available.push_back(MayLie(value.type, value.shape, options.available) ? options.available
+                                                                                   : Layout::kPlain);
   const std::unique_ptr<Kernel> kernel = options.make(request);
   EXPECT_EQ(kernel->inputs(), GroupInputs(model, nodes));
   EXPECT_EQ(kernel->outputs(), GroupOutputs(model, nodes));

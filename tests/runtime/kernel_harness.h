@@ -45,6 +45,9 @@ using KernelMaker = std::function<std::unique_ptr<Kernel>(const KernelRequest&)>
 
 inline constexpr Layout kLayouts[] = {Layout::kPlain, Layout::kBlocked, Layout::kChannelsLast};
 
+// Whether a tensor may lie so.
+bool MayLie(DataType type, const Shape& shape, Layout layout);
+
 struct HarnessOptions {
   int workers = 1;
   Layout available = Layout::kPlain;  // of every input that may lie so, as the kernel is told

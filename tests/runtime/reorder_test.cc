@@ -11,11 +11,7 @@ namespace millrace {
 namespace {
 
 using testing::kLayouts;
-
-bool MayLie(DataType type, const Shape& shape, Layout layout) {
-  return layout == Layout::kPlain ||
-         (layout == Layout::kBlocked ? CanBeBlocked(type, shape) : CanHaveChannelsLast(type, shape));
-}
+using testing::MayLie;
 
 // Where the element of an image at this channel and pixel lies, in elements, by the definitions of the layouts.
 std::int64_t PlaceOf(const Shape& shape, Layout layout, std::int64_t image, std::int64_t channel, std::int64_t pixel) {

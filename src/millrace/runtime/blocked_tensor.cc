@@ -11,7 +11,7 @@ dnnl::memory::desc DescriptionOf(const Shape& shape, Layout layout) {
   if (layout == Layout::kChannelsLast) {
     return {shape, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc};
   }
-  const bool wide = ChannelBlock() == 16;
+  const bool wide = ChannelBlock() == kWideBlock;
   return {shape, dnnl::memory::data_type::f32,
           wide ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nChw8c};
 }

@@ -133,7 +133,7 @@ std::string UnsupportedByteAverage(const Model& model, int node) {
   if (std::string reason = RefuseConstant(model, node); !reason.empty()) return reason;
   const Node& of = model.nodes[static_cast<std::size_t>(node)];
   const Value& source = model.values[static_cast<std::size_t>(of.inputs[0])];
-  if (BytesOf(source.type) != 1 || !CanHaveChannelsLast(source.type, source.shape))
+  if (!CanHaveChannelsLast(source.type, source.shape) || BytesOf(source.type) != 1)
     return of.op_type + " on " + NameOf(source.type);
   if (model.values[static_cast<std::size_t>(of.outputs[0])].type != source.type) return of.op_type + " to another type";
   if (Model::IntOf(of, "channels_last", 0) != 0) return of.op_type + " with channels_last";

@@ -105,7 +105,7 @@ std::string UnsupportedBytePooling(const Model& model, int node) {
   if (std::string reason = RefuseConstant(model, node); !reason.empty()) return reason;
   const Node& of = model.nodes[static_cast<std::size_t>(node)];
   const Value& source = model.values[static_cast<std::size_t>(of.inputs[0])];
-  if (BytesOf(source.type) != 1 || !CanHaveChannelsLast(source.type, source.shape))
+  if (!CanHaveChannelsLast(source.type, source.shape) || BytesOf(source.type) != 1)
     return of.op_type + " on " + NameOf(source.type);
   return MayBePadding(PoolingWindow(model, of)) ? of.op_type + " with windows that are padding" : "";
 }

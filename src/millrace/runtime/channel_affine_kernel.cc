@@ -131,7 +131,9 @@ class ChannelAffineKernel : public PrimitiveKernel {
 
   void Apply(const KernelBuffers& buffers, std::size_t input, const ChannelPart& part) const {
     const std::int64_t pixels = ElementsFrom(shape_, 2);
-    const auto loop = layout_ == Layout::kPlain ? Plain : ChannelBlock() == 16 ? Blocked<16> : Blocked<8>;
+    const auto loop = layout_ == Layout::kPlain      ? Plain
+                      : ChannelBlock() == kWideBlock ? Blocked<kWideBlock>
+                                                     : Blocked<kNarrowBlock>;
     for (std::int64_t image = part.images.begin; image < part.images.end; ++image) {
       const std::size_t offset = OffsetOf(shape_, layout_, image, part.channels.begin);
       loop(reinterpret_cast<const float*>(buffers.inputs[input] + offset), scale_.data() + part.channels.begin,

@@ -120,11 +120,11 @@ class ConvolutionKernel : public PrimitiveKernel {
   }
 
   std::vector<Part> PartsOf(int worker) const {
+    if (output_layout_ == Layout::kChannelsLast) return RowsOf(worker);
     const std::int64_t images = output_shape_[0];
     const std::int64_t channels = output_shape_[1];
     const std::int64_t grain = Grain();
     const std::int64_t grains = (channels + grain - 1) / grain;
-    if (output_layout_ == Layout::kChannelsLast) return RowsOf(worker);
     std::vector<Part> parts;
     const bool by_images = AreImagesShared(output_shape_, workers()) || grains == 1;
     const Share rows = RowsOfImage();

@@ -13,7 +13,7 @@ constexpr std::int64_t kManyImages = 4;
 constexpr double kMostUneven = 1.15;
 
 // A tensor is turned over for a saving of so many times the bytes, no less: neighbours in a network read it, too.
-constexpr double kWorthIt = 6;
+constexpr double kWorthTurning = 6;
 
 }  // namespace
 
@@ -35,7 +35,9 @@ Layout ConvolutionLayout(const KernelRequest& request, int source, std::int64_t 
   if (!AreRowsShared(result, request.workers)) return Layout::kBlocked;
   const auto source_bytes = static_cast<double>(
       TensorSpec{DataType::kFloat32, request.model->values[static_cast<std::size_t>(source)].shape}.bytes());
-  const double worth_it = at_hand == Layout::kChannelsLast ? kWorthIt : at_hand == Layout::kBlocked ? 1 / kWorthIt : 1;
+  const double worth_it = at_hand == Layout::kChannelsLast ? kWorthTurning
+                          : at_hand == Layout::kBlocked    ? 1 / kWorthTurning
+                                                           : 1;
   return static_cast<double>(weight_bytes) <= worth_it * source_bytes ? Layout::kChannelsLast : Layout::kBlocked;
 }
 

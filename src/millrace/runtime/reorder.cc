@@ -13,7 +13,6 @@
 namespace millrace {
 namespace {
 
-constexpr std::int64_t kWideBlock = 16, kNarrowBlock = 8;
 constexpr std::int64_t kTile = 32;          // pixels, and channels of them
 constexpr std::int64_t kPixelsAtOnce = 64;  // a tile of a block x 64 pixels stays in the first-level cache
 
@@ -109,28 +108,24 @@ constexpr std::int64_t kColours = 3;
 
 // Some pixels of an image between rows of pixels, one for each channel, and pixels with their channels side by side.
 template <typename Element>
-void ToChannelsLast(const Element* plain, std::int64_t pixels, std::int64_t channels, Share own, Element* last) {
-  if (channels == kColours) {
+void TurnPixels(const Element* from, std::int64_t pixels, std::int64_t channels, Share own, bool to_last, Element* to) {
+  if (to_last && channels == kColours) {
     for (std::int64_t pixel = own.begin; pixel < own.end; ++pixel) {
       for (std::int64_t channel = 0; channel < kColours; ++channel)
-        last[pixel * kColours + channel] = plain[channel * pixels + pixel];
+        to[pixel * kColours + channel] = from[channel * pixels + pixel];
     }
     return;
   }
   for (std::int64_t pixel = own.begin; pixel < own.end; pixel += kTile) {
     for (std::int64_t channel = 0; channel < channels; channel += kTile) {
-      TurnTile(plain + channel * pixels + pixel, pixels, std::min(kTile, channels - channel),
-               std::min(kTile, own.end - pixel), last + pixel * channels + channel, channels);
-    }
-  }
-}
-
-template <typename Element>
-void FromChannelsLast(const Element* last, std::int64_t pixels, std::int64_t channels, Share own, Element* plain) {
-  for (std::int64_t pixel = own.begin; pixel < own.end; pixel += kTile) {
-    for (std::int64_t channel = 0; channel < channels; channel += kTile) {
-      TurnTile(last + pixel * channels + channel, channels, std::min(kTile, own.end - pixel),
-               std::min(kTile, channels - channel), plain + channel * pixels + pixel, pixels);
+      const std::int64_t some_pixels = std::min(kTile, own.end - pixel);
+      const std::int64_t some_channels = std::min(kTile, channels - channel);
+      const std::int64_t plain_at = channel * pixels + pixel, last_at = pixel * channels + channel;
+      if (to_last) {
+        TurnTile(from + plain_at, pixels, some_channels, some_pixels, to + last_at, channels);
+      } else {
+        TurnTile(from + last_at, channels, some_pixels, some_channels, to + plain_at, pixels);
+      }
     }
   }
 }
@@ -143,10 +138,8 @@ void TurnOver(const TensorSpec& spec, const Element* source, Layout wanted, Elem
   const std::int64_t images = spec.shape[0], channels = spec.shape[1];
   const std::int64_t pixels = ElementsFrom(spec.shape, 2);
   ForOwnRows(images, pixels, workers, worker, [&](std::int64_t image, Share own) {
-    const Element* from = source + image * channels * pixels;
-    Element* to = destination + image * channels * pixels;
-    (wanted == Layout::kChannelsLast ? ToChannelsLast<Element> : FromChannelsLast<Element>)(from, pixels, channels, own,
-                                                                                            to);
+    const std::int64_t at = image * channels * pixels;
+    TurnPixels(source + at, pixels, channels, own, wanted == Layout::kChannelsLast, destination + at);
   });
 }
 

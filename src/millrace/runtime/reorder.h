@@ -7,8 +7,10 @@
 // innermost.
 namespace millrace {
 
-// Channels in a block of Layout::kBlocked: as many as oneDNN's kernels for this processor have lanes, 16 with AVX-512
-// and 8 without. On any other number its convolutions and pools fall back to loops that are ten times slower.
+// Channels in a block of Layout::kBlocked, kWideBlock or kNarrowBlock: as many as oneDNN's kernels for this
+// processor have lanes, 16 with AVX-512 and 8 without. On any other number its convolutions and pools fall back to
+// loops that are ten times slower.
+inline constexpr std::int64_t kWideBlock = 16, kNarrowBlock = 8;
 std::int64_t ChannelBlock();
 
 // True if a tensor of this type and shape may lie in blocks.

@@ -103,8 +103,6 @@ MILLRACE_INLINE void ResultsBody(const BlockRow& row, const float* transformed, 
   }
 }
 
-constexpr int kNarrow = 8, kWide = 16;  // channels of a block
-
 }  // namespace
 
 void TransformWindow(std::span<const float, 9> window, float* transformed, std::int64_t stride) {
@@ -129,15 +127,15 @@ void TransformWindow(std::span<const float, 9> window, float* transformed, std::
 }
 
 void TransformInputs(const BlockRow& row, const float* image, float* transformed, std::int64_t stride) {
-  static const auto best =
-      ChannelBlock() == kWide ? Versions<&InputsBody<kWide>>::Best() : Versions<&InputsBody<kNarrow>>::Best();
+  static const auto best = ChannelBlock() == kWideBlock ? Versions<&InputsBody<kWideBlock>>::Best()
+                                                        : Versions<&InputsBody<kNarrowBlock>>::Best();
   best(row, image, transformed, stride);
 }
 
 void TransformResults(const BlockRow& row, const float* transformed, std::int64_t stride, const TileEpilogue& epilogue,
                       float* image) {
-  static const auto best =
-      ChannelBlock() == kWide ? Versions<&ResultsBody<kWide>>::Best() : Versions<&ResultsBody<kNarrow>>::Best();
+  static const auto best = ChannelBlock() == kWideBlock ? Versions<&ResultsBody<kWideBlock>>::Best()
+                                                        : Versions<&ResultsBody<kNarrowBlock>>::Best();
   best(row, transformed, stride, epilogue, image);
 }
 

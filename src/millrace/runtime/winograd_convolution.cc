@@ -43,9 +43,7 @@ constexpr Costs kLastCosts = {8.5e-11, 22e-6, 1.9e-8, 1.2e-8, 4e-10, 16e-9};
 // caches.
 constexpr double kWorthIt = 0.75;
 
-// Blocks as wide as vectors of AVX-512, with which oneDNN has Winograd's way in blocks, too: on images of fewer tiles
-// it is as good.
-constexpr std::int64_t kWideBlock = 16;
+// In blocks as wide as vectors of AVX-512 oneDNN has Winograd's way, too: on images of fewer tiles it is as good.
 constexpr std::int64_t kFewestWideTiles = 36;
 
 constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
@@ -92,14 +90,14 @@ Shapes ShapesOf(const Model& model, const Epilogue& epilogue) {
   return shapes;
 }
 
-std::int64_t WeightBytes(const Shapes& shapes) { return ElementsFrom(shapes.weights, 0) * kFloat; }
+// Whether whole blocks of channels go in and come out.
+bool HasWholeBlocks(const Shapes& shapes) {
+  return shapes.source[1] == WholeBlocks(shapes.source[1]) && shapes.output[1] == WholeBlocks(shapes.output[1]);
+}
 
-// With the channels innermost where convolutions lie so and whole blocks of channels go in and come out.
-Layout LayoutOf(const KernelRequest& request, const Epilogue& epilogue, const Shapes& shapes) {
+Layout ConvolutionLayoutOf(const KernelRequest& request, const Epilogue& epilogue, const Shapes& shapes) {
   const Node& node = request.model->nodes[static_cast<std::size_t>(epilogue.nodes.front())];
-  if (shapes.source[1] != WholeBlocks(shapes.source[1]) || shapes.output[1] != WholeBlocks(shapes.output[1]))
-    return Layout::kBlocked;
-  return ConvolutionLayout(request, node.inputs[0], WeightBytes(shapes), shapes.output);
+  return ConvolutionLayout(request, node.inputs[0], ElementsFrom(shapes.weights, 0) * kFloat, shapes.output);
 }
 
 class WinogradConvolution : public PrimitiveKernel {
@@ -107,7 +105,7 @@ class WinogradConvolution : public PrimitiveKernel {
   WinogradConvolution(const KernelRequest& request, const Epilogue& epilogue)
       : PrimitiveKernel(request),
         shapes_(ShapesOf(*request.model, epilogue)),
-        layout_(LayoutOf(request, epilogue, shapes_)),
+        layout_(HasWholeBlocks(shapes_) ? ConvolutionLayoutOf(request, epilogue, shapes_) : Layout::kBlocked),
         bounds_(*BoundsOf(epilogue.activation)),
         inputs_channels_(WholeBlocks(shapes_.source[1])),
         results_channels_(WholeBlocks(shapes_.output[1])),
@@ -382,10 +380,8 @@ bool WinogradPays(const KernelRequest& request, const Epilogue& epilogue) {
   const std::int64_t inputs = shapes.source[1], results = shapes.output[1], images = shapes.source[0];
   const std::int64_t tiles_of_image = TilesAlong(shapes.output[2]) * TilesAlong(shapes.output[3]);
   const bool wide = ChannelBlock() == kWideBlock;
-  const Node& node = request.model->nodes[static_cast<std::size_t>(epilogue.nodes.front())];
-  const Layout layout = LayoutOf(request, epilogue, shapes);
-  if (layout != ConvolutionLayout(request, node.inputs[0], WeightBytes(shapes), shapes.output)) return false;
-  const bool last = layout == Layout::kChannelsLast;
+  const bool last = ConvolutionLayoutOf(request, epilogue, shapes) == Layout::kChannelsLast;
+  if (last && !HasWholeBlocks(shapes)) return false;
   if (inputs < ChannelBlock() || (wide && !last && tiles_of_image < kFewestWideTiles)) return false;
   const Costs& costs = last ? kLastCosts : wide ? kWideCosts : kNarrowCosts;
   const auto tiles = static_cast<double>(images * tiles_of_image);
