@@ -82,6 +82,15 @@ TEST(Postman, KeepsRanksTogetherThatOnlyWait) {
   EXPECT_EQ(second.trouble(), "");
 }
 
+TEST(Postman, MayGoWhileTheOtherGivesSignsOfLife) {
+  for (int i = 0; i < 500; ++i) {
+    std::vector<std::unique_ptr<Ranks>> ranks = MakeLocalRanks(2);
+    const Postman first(std::move(ranks[0]), {0, 1}), second(std::move(ranks[1]), {0, 1});
+    if (i % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(i));
+    EXPECT_EQ(second.trouble(), "");
+  }
+}
+
 TEST(Letter, KeepsNumbersAndTexts) {
   Letter letter;
   letter.Put(3);

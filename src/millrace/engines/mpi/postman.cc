@@ -61,6 +61,7 @@ Postman::~Postman() {
   called_.notify_one();
   thread_.join();
   if (InTrouble()) ranks_->Abandon();
+  ranks_.reset();  // before the pulses, whose bytes others may write until then
 }
 
 void Postman::Send(int to, int tag, std::span<const std::byte> bytes, Delivery* delivery) {

@@ -93,7 +93,7 @@ class Postman {
   void LoseAll();
   static void End(Delivery* delivery, bool lost);
 
-  const std::unique_ptr<Ranks> ranks_;
+  std::unique_ptr<Ranks> ranks_;
   const PostmanOptions options_;
   const int rank_;
   const int size_;
