@@ -142,7 +142,7 @@ int Train(const GoRequest& r, mpi::Ranks* ranks) {
   } else {
     problems = MakeGoProblems(settings.workloads, settings.machines, r.without);
     validation = MakeGoProblems(settings.validation_workloads, {}, r.without);
-    const GoCaseLimits limits{.most_ops = settings.most_ops, .without = r.without};
+    const GoCaseLimits limits{.most_ops = settings.most_ops, .longest = settings.longest, .without = r.without};
     AddGoCases(GoCasePurpose::kTraining, settings.cases, limits, problems);
     AddGoCases(GoCasePurpose::kValidation, settings.validation_cases, limits, validation);
   }

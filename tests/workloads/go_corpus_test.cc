@@ -48,6 +48,26 @@ TEST(GoCorpus, NeverDrawsAWorkloadThatPlannersAreJudgedBy) {
   }
 }
 
+TEST(GoCorpus, LengthensSequencesAndNothingElse) {
+  constexpr double kLongest = 8;
+  std::set<std::string> longer;
+  for (int number = 0; number < kCases; ++number) {
+    const GoCase plain = DrawGoCase(5, GoCasePurpose::kTraining, number);
+    const GoCase drawn = DrawGoCase(5, GoCasePurpose::kTraining, number, kLongest);
+    EXPECT_EQ(drawn.machine, plain.machine);
+    const ModelOptions& options = drawn.workload.options;
+    ASSERT_EQ(options.sequence.has_value(), plain.workload.options.sequence.has_value());
+    if (!options.sequence) continue;
+    const auto factor = static_cast<double>(*options.sequence) / static_cast<double>(*plain.workload.options.sequence);
+    EXPECT_GE(factor, 1) << drawn.name;
+    EXPECT_LE(factor, kLongest) << drawn.name;
+    if (factor > 2) longer.insert(drawn.workload.family);
+    if (options.chunks) EXPECT_EQ(*options.sequence % *options.chunks, 0) << drawn.name;
+    EXPECT_EQ(options.layers, plain.workload.options.layers);
+  }
+  EXPECT_EQ(longer, (std::set<std::string>{"rnnlm", "gnmt", "transformer_xl"}));
+}
+
 TEST(GoCorpus, HasMachinesThatAreValidAndFamiliesThatTakeTurns) {
   for (int number = 0; number < kCases; ++number) {
     const GoCase drawn = DrawGoCase(3, GoCasePurpose::kTraining, number);

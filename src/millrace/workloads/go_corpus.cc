@@ -67,6 +67,19 @@ ModelOptions DrawOptions(const std::string& family, Random& random) {
   return options;
 }
 
+// Steps of networks that are unrolled over time, chunks of those that read theirs at once.
+void Lengthen(double factor, ModelOptions& options) {
+  const auto times = [factor](std::int64_t count) { return std::llround(static_cast<double>(count) * factor); };
+  if (!options.sequence) return;
+  if (!options.chunks) {
+    options.sequence = times(*options.sequence);
+    return;
+  }
+  const std::int64_t length = *options.sequence / *options.chunks;
+  options.chunks = times(*options.chunks);
+  options.sequence = *options.chunks * length;
+}
+
 // Accelerators and links as those of the preset with eight, of which each socket has half.
 Machine DrawHost(Random& random) {
   enum class Wiring { kTwoSockets, kOneSwitch, kOneBus };
@@ -111,7 +124,7 @@ const std::vector<std::string>& GoFamilies() {
   return families;
 }
 
-GoCase DrawGoCase(std::uint64_t seed, GoCasePurpose purpose, int number) {
+GoCase DrawGoCase(std::uint64_t seed, GoCasePurpose purpose, int number, double longest) {
   Random random = Random(seed).Fork(static_cast<std::uint64_t>(purpose)).Fork(static_cast<std::uint64_t>(number));
   GoCase drawn;
   GoWorkload& workload = drawn.workload;
@@ -119,6 +132,7 @@ GoCase DrawGoCase(std::uint64_t seed, GoCasePurpose purpose, int number) {
   workload.options = DrawOptions(workload.family, random);
   drawn.machine = DrawHost(random);
   workload.devices = static_cast<int>(drawn.machine.devices.size());
+  if (longest > 1) Lengthen(std::exp2(random.Uniform(0, std::log2(longest))), workload.options);
   drawn.name =
       fmt::format("{}{} #{}", purpose == GoCasePurpose::kValidation ? "validation " : "", workload.family, number);
   workload.name = workload.title = drawn.name;
@@ -131,7 +145,7 @@ void TakeGoCases(std::uint64_t seed, GoCasePurpose purpose, int count, const GoC
   const int most_tries = static_cast<int>(GoFamilies().size()) * (count + kMostPassedOver);
   int taken = 0;
   for (int number = 0; number < most_tries && taken < count; ++number) {
-    GoCase drawn = DrawGoCase(seed, purpose, number);
+    GoCase drawn = DrawGoCase(seed, purpose, number, limits.longest);
     const std::vector<std::string>& without = limits.without;
     if (std::find(without.begin(), without.end(), drawn.workload.family) != without.end()) continue;
     if (MakeGoWorkload(drawn.workload).num_ops() <= limits.most_ops && take(std::move(drawn))) ++taken;

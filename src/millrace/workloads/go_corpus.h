@@ -18,18 +18,22 @@ enum class GoCasePurpose { kTraining, kValidation };
 
 struct GoCase {
   std::string name;     // "gnmt #7"
-  GoWorkload workload;  // 100 to 4,000 ops
+  GoWorkload workload;  // 100 to 4,000 ops; more where sequences may be longer
   Machine machine;      // 2 to 8 equal accelerators
 };
 
 // Case `number` of a seed, whatever others are drawn: families take turns. The host is one of two sockets, as the
 // presets p100xN are, or has one switch, or one bus for all; its links are 1/4 to 4 times as fast, and its memories
 // have half to twice the bytes.
-GoCase DrawGoCase(std::uint64_t seed, GoCasePurpose purpose, int number);
+//
+// Sequences of RNNLM, GNMT and Transformer-XL are 1 to `longest` times as long as they are otherwise, by chance and
+// with them the graphs; nothing else changes.
+GoCase DrawGoCase(std::uint64_t seed, GoCasePurpose purpose, int number, double longest = 1);
 
 // Which of the cases drawn are taken.
 struct GoCaseLimits {
   int most_ops = 4000;
+  double longest = 1;                     // as DrawGoCase has it
   std::vector<std::string> without = {};  // families
 };
 

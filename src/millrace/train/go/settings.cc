@@ -24,6 +24,7 @@ SettingsTable TableOf(GoSettings& s) {
        "graphs to train on beside these, each on a machine of its own (workloads/go_corpus.h)"},
       {"validation_cases", &s.validation_cases, Between(0, 1e6), "such graphs apart, to choose weights by"},
       {"most_ops", &s.most_ops, Between(100, 1e6), "larger ones are passed over, in training and validation"},
+      {"longest", &s.longest, Between(1, 100), "sequences of these graphs are 1 to so many times as long"},
       {"updates", &s.updates, Between(0, 1e9), "updates in all"},
       {"problems_per_update", &s.problems_per_update, Between(1, 1024), "problems of an update"},
       {"samples", &s.samples, Between(2, 1 << 16), "decisions sampled per problem of an update"},

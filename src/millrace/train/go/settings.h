@@ -19,6 +19,7 @@ struct GoSettings {
   int cases = 0;
   int validation_cases = 0;
   int most_ops = 2500;
+  double longest = 1;
   int updates = 1000;
   int problems_per_update = 2;
   int samples = 8;
