@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "millrace/random/random.h"
 #include "millrace/runtime/aligned_memory.h"
@@ -60,6 +61,27 @@ TEST(MemoryPlanner, KeptBuffersShareWithNobody) {
   EXPECT_EQ(PlanMemory(buffers).bytes, 128u);
 }
 
+TEST(MemoryPlanner, BuffersOfGangsShareTheirMiddles) {
+  std::vector<BufferLife> buffers;
+  for (std::uint32_t step = 0; step < 8; ++step) {
+    buffers.push_back(InSequence(step % 4 < 2 ? 4096 : 1024, step, step + 1));
+    buffers.back().writers = Writers::kHalves;
+  }
+  const MemoryLayout layout = PlanMemory(buffers);
+  ExpectNothingOverlaps(buffers, layout);
+  EXPECT_EQ(layout.bytes, 2 * 4096u);
+  EXPECT_EQ(layout.offsets[2], layout.offsets[0] + 1536);
+}
+
+TEST(MemoryPlanner, MiddlesAreGivenUpWhereTheyTakeFarMore) {
+  // One large tensor, later many small ones at once: slots as large as the large one would not be shared by the small.
+  std::vector<BufferLife> buffers = {InSequence(64 * 20, 0, 0)};
+  for (int small = 0; small < 20; ++small) buffers.push_back(InSequence(64, 5, 6));
+  for (BufferLife& life : buffers) life.writers = Writers::kHalves;
+  EXPECT_EQ(PlanMemory(buffers).bytes, 64 * 20u);
+  EXPECT_EQ(PlanMemory(buffers, {.most_for_halves = 2}).bytes, 64 * 39u);
+}
+
 TEST(MemoryPlanner, EmptyBuffersStillHaveAPlace) {
   const std::vector<BufferLife> buffers = {InSequence(0, 0, 3), InSequence(0, 1, 3), InSequence(10, 0, 3)};
   const MemoryLayout layout = PlanMemory(buffers);
@@ -69,6 +91,7 @@ TEST(MemoryPlanner, EmptyBuffersStillHaveAPlace) {
 }
 
 TEST(MemoryPlanner, RandomLivesNeverOverlapAndNeedNoMoreThanTheirSum) {
+  constexpr std::array kKinds = {Writers::kOne, Writers::kHalves, Writers::kMixed};
   Random random(7);
   for (int round = 0; round < testing::Rounds(60); ++round) {
     const std::size_t workers = 1 + random.Below(3);
@@ -77,6 +100,7 @@ TEST(MemoryPlanner, RandomLivesNeverOverlapAndNeedNoMoreThanTheirSum) {
     for (BufferLife& life : buffers) {
       life.bytes = random.Below(5000);
       life.kept = random.Below(10) == 0;
+      life.writers = kKinds[random.Below(kKinds.size())];
       for (std::size_t worker = 0; worker < workers; ++worker) {
         life.born.push_back(static_cast<std::uint32_t>(random.Below(30)));
         life.dead.push_back(static_cast<std::uint32_t>(random.Below(35)));

@@ -272,30 +272,37 @@ std::int64_t HighestCut(const PackingProblem& problem) {
   return highest;
 }
 
-Packing FirstFit(const PackingProblem& problem) {
-  const std::size_t count = problem.sizes.size();
-  Packing packing{std::vector<std::int64_t>(count), 0};
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return problem.sizes[a] > problem.sizes[b]; });
-  std::vector<char> placed(count);
+std::vector<int> LargestFirst(const PackingProblem& problem) {
+  std::vector<int> order(problem.sizes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return problem.sizes[static_cast<std::size_t>(a)] > problem.sizes[static_cast<std::size_t>(b)];
+  });
+  return order;
+}
+
+Packing FirstFit(const PackingProblem& problem, std::vector<std::int64_t> placed) {
+  Packing packing{std::move(placed), 0};
+  packing.offsets.resize(problem.sizes.size(), kUnplaced);
   std::vector<std::pair<std::int64_t, std::int64_t>> taken;  // begin and end
-  for (const std::size_t buffer : order) {
-    taken.clear();
-    for (const int other : problem.conflicts[buffer]) {
-      const auto at = static_cast<std::size_t>(other);
-      if (placed[at]) taken.emplace_back(packing.offsets[at], packing.offsets[at] + problem.sizes[at]);
+  for (const int buffer : LargestFirst(problem)) {
+    const auto at = static_cast<std::size_t>(buffer);
+    std::int64_t& offset = packing.offsets[at];
+    if (offset == kUnplaced) {
+      taken.clear();
+      for (const int conflicting : problem.conflicts[at]) {
+        const auto other = static_cast<std::size_t>(conflicting);
+        if (packing.offsets[other] == kUnplaced) continue;
+        taken.emplace_back(packing.offsets[other], packing.offsets[other] + problem.sizes[other]);
+      }
+      std::sort(taken.begin(), taken.end());
+      offset = 0;
+      for (const auto& [begin, end] : taken) {
+        if (begin >= offset + problem.sizes[at]) break;
+        offset = std::max(offset, end);
+      }
     }
-    std::sort(taken.begin(), taken.end());
-    std::int64_t offset = 0;
-    for (const auto& [begin, end] : taken) {
-      if (begin >= offset + problem.sizes[buffer]) break;
-      offset = std::max(offset, end);
-    }
-    packing.offsets[buffer] = offset;
-    placed[buffer] = true;
-    packing.height = std::max(packing.height, offset + problem.sizes[buffer]);
+    packing.height = std::max(packing.height, offset + problem.sizes[at]);
   }
   return packing;
 }

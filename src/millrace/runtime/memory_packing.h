@@ -29,8 +29,13 @@ struct Packing {
 // The highest of what the buffers of a cut take together.
 std::int64_t HighestCut(const PackingProblem& problem);
 
-// Each buffer at the lowest offset that is free, the largest first.
-Packing FirstFit(const PackingProblem& problem);
+// The buffers by size; of equal ones the earlier first.
+std::vector<int> LargestFirst(const PackingProblem& problem);
+
+// Each buffer at the lowest offset that is free, the largest first. Those with an offset in `placed`, which is empty or
+// has one for each, or kUnplaced, stay there; they overlap with none that they may not overlap with.
+inline constexpr std::int64_t kUnplaced = -1;
+Packing FirstFit(const PackingProblem& problem, std::vector<std::int64_t> placed = {});
 
 // The lowest packing found: never higher than `start`. `visits`: of one buffer by another, at most, about. Draws from a
 // seed of its own, so that a program is always laid out alike.

@@ -2,6 +2,7 @@
 #include "millrace/runtime/memory_planner.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "millrace/runtime/aligned_memory.h"
@@ -75,6 +76,20 @@ PackingProblem ProblemOf(const std::vector<BufferLife>& buffers, const std::vect
   return problem;
 }
 
+// Nothing where no buffer is a gang's, or where that takes far more than it would `otherwise`.
+std::optional<Packing> WithHalves(const std::vector<BufferLife>& buffers, const std::vector<int>& sharing,
+                                  const PackingProblem& problem, const MemoryPlanOptions& options,
+                                  std::int64_t otherwise) {
+  std::vector<Writers> writers;
+  for (const int buffer : sharing) writers.push_back(buffers[static_cast<std::size_t>(buffer)].writers);
+  const auto of_one = [](Writers one) { return one == Writers::kOne; };
+  if (std::all_of(writers.begin(), writers.end(), of_one)) return std::nullopt;
+  Packing packing = PackByHalves(problem, writers);
+  if (static_cast<double>(packing.height) > options.most_for_halves * static_cast<double>(otherwise))
+    return std::nullopt;
+  return packing;
+}
+
 std::vector<std::vector<int>> CutsOf(const std::vector<BufferLife>& buffers, const std::vector<int>& sharing) {
   std::vector<std::vector<int>> cuts;
   cuts.reserve(sharing.size());
@@ -100,7 +115,9 @@ MemoryLayout PlanMemory(const std::vector<BufferLife>& buffers, const MemoryPlan
   const std::vector<int> sharing = SharingBuffers(buffers);
   PackingProblem problem = ProblemOf(buffers, sharing);
   Packing packing = FirstFit(problem);
-  if (options.visits > 0 && sharing.size() <= kMostToSearch) {
+  if (std::optional<Packing> by_halves = WithHalves(buffers, sharing, problem, options, packing.height)) {
+    packing = *std::move(by_halves);
+  } else if (options.visits > 0 && sharing.size() <= kMostToSearch) {
     problem.cuts = CutsOf(buffers, sharing);
     if (packing.height > HighestCut(problem)) {
       problem.cuts = LargestCuts(std::move(problem.cuts));

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "millrace/runtime/memory_halves.h"
+
 // Where each buffer of a program lies in one block of memory, so that buffers that are never in use together share
 // their place. Bytes.
 //
@@ -25,7 +27,8 @@
 // Places are given greedily first: larger buffers first, each at the lowest offset that is free of the placed buffers
 // that it may not share with (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020;
 // there lifetimes are intervals of one order, here of the partial one). O(buffers squared x workers). Where that takes
-// more than the bound below, and there are not too many buffers, memory_packing.h searches for less.
+// more than the bound below, and there are not too many buffers, memory_packing.h searches for less. Buffers of gangs
+// go where memory_halves.h puts them, unless that takes far more.
 namespace millrace {
 
 // Steps of each worker that are certainly finished.
@@ -35,6 +38,7 @@ struct BufferLife {
   std::size_t bytes = 0;
   VectorClock born, dead;  // of equal length; ignored where the buffer is kept
   bool kept = false;       // holds its content before, through and after the run: shares with nobody
+  Writers writers = Writers::kOne;
 };
 
 struct MemoryLayout {
@@ -44,6 +48,7 @@ struct MemoryLayout {
 
 struct MemoryPlanOptions {
   std::int64_t visits = 3'000'000;  // of one buffer by another, about, that the search may make; 0: no search
+  double most_for_halves = 1.5;     // times what it takes otherwise, before a search; 0: nothing is done for them
 };
 
 // True where the two may never overlap in memory.

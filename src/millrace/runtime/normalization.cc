@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "millrace/runtime/blocked_tensor.h"
+#include "millrace/runtime/convolution_layout.h"
 #include "millrace/runtime/primitive_kernel.h"
 #include "millrace/runtime/refusal.h"
 #include "millrace/runtime/reorder.h"
@@ -87,7 +88,7 @@ class InstanceNormalization : public PrimitiveKernel {
   }
 };
 
-// One image's channels depend on each other, so a gang shares out images and nothing less.
+// A pixel's channels depend on each other. A gang shares out rows, with the channels innermost, and otherwise images.
 class LocalResponseNormalization : public PrimitiveKernel {
  public:
   explicit LocalResponseNormalization(const KernelRequest& request) : PrimitiveKernel(request) {
@@ -99,23 +100,36 @@ class LocalResponseNormalization : public PrimitiveKernel {
     } else {
       shape = {shape[0], shape[1], 1, ElementsFrom(shape, 2)};
     }
+    const bool by_rows = AreRowsShared(shape, workers());
+    if (by_rows) layout = Layout::kChannelsLast;
     if (layout != Layout::kPlain && IsReference(Describe(node, shape, layout).impl_info_str())) layout = Layout::kPlain;
     input_specs_.front().layout = layout;
     output_specs_.front().layout = layout;
     for (int worker = 0; worker < workers(); ++worker) {
+      if (layout == Layout::kChannelsLast) {
+        ForOwnRows(shape[0], shape[2], workers(), worker, [&](std::int64_t image, Share rows) {
+          AddPart(worker, node, {1, shape[1], rows.size(), shape[3]},
+                  RowOffset(shape, image, rows.begin) * sizeof(float));
+        });
+        continue;
+      }
       const Share images = ShareOf(shape[0], workers(), worker);
       if (images.size() == 0) continue;
       Shape part = shape;
       part[0] = images.size();
-      const auto description = Describe(node, part, layout);
-      const std::size_t offset = OffsetOf(shape, layout, images.begin, 0);
-      AddPrimitive(0, worker, dnnl::lrn_forward(description), description.scratchpad_desc(),
-                   {{DNNL_ARG_SRC, description.src_desc(), Operand::Input(0, offset)},
-                    {DNNL_ARG_DST, description.dst_desc(), Operand::Output(0, offset)}});
+      AddPart(worker, node, part, OffsetOf(shape, layout, images.begin, 0));
     }
   }
 
  private:
+  // `offset` in bytes.
+  void AddPart(int worker, const Node& node, const Shape& part, std::size_t offset) {
+    const auto description = Describe(node, part, output_specs_.front().layout);
+    AddPrimitive(0, worker, dnnl::lrn_forward(description), description.scratchpad_desc(),
+                 {{DNNL_ARG_SRC, description.src_desc(), Operand::Input(0, offset)},
+                  {DNNL_ARG_DST, description.dst_desc(), Operand::Output(0, offset)}});
+  }
+
   static dnnl::lrn_forward::primitive_desc Describe(const Node& node, const Shape& shape, Layout layout) {
     return {{dnnl::prop_kind::forward_inference, dnnl::algorithm::lrn_across_channels, DescriptionOf(shape, layout),
              Model::IntOf(node, "size", 1), Model::FloatOf(node, "alpha", 1e-4f), Model::FloatOf(node, "beta", 0.75f),

@@ -246,8 +246,11 @@ class Compiler {
       after_[static_cast<std::size_t>(number)].push_back(knows);
     }
     for (const int buffer : step.inputs) Touch(buffer, step.workers);
-    for (const int buffer : step.outputs) Begin(buffer, born, step.workers);
-    if (step.scratch >= 0) Begin(step.scratch, born, step.workers);
+    const Writers gang = step.workers.size() > 1 ? Writers::kHalves : Writers::kOne;
+    for (const int buffer : step.outputs) Begin(buffer, born, step.workers, gang);
+    // Between phases scratch changes hands.
+    const bool mixed = gang == Writers::kHalves && step.kernel->phases() > 1;
+    if (step.scratch >= 0) Begin(step.scratch, born, step.workers, mixed ? Writers::kMixed : gang);
   }
 
   // What a worker knows has to cover that all workers of `writer` have finished it.
@@ -272,8 +275,10 @@ class Compiler {
     }
   }
 
-  void Begin(int buffer, const VectorClock& born, const std::vector<int>& workers) {
-    program_.buffers[static_cast<std::size_t>(buffer)].born = born;
+  void Begin(int buffer, const VectorClock& born, const std::vector<int>& workers, Writers writers) {
+    BufferLife& life = program_.buffers[static_cast<std::size_t>(buffer)];
+    life.born = born;
+    life.writers = writers;
     Touch(buffer, workers);
   }
 

@@ -94,26 +94,30 @@ Table LayoutTable(const std::vector<LayoutCase>& cases, const MemoryLayoutOption
   Table table{
       "layouts",
       "Blocks that hold all buffers of a program, over what no layout can take less than; and how long the last "
-      "search took.",
+      "search took. With halves kept: as programs are laid out.",
       {"buffers of", "plan", "buffers", "at least, MB", "largest first"},
       {}};
   std::vector<double> visits = options.visits;
   if (visits.empty()) visits.push_back(static_cast<double>(MemoryPlanOptions().visits));
   for (const double count : visits) table.columns.push_back(fmt::format("search, {:g} visits", count));
   table.columns.push_back("ms");
+  table.columns.push_back("with halves kept");
   for (const LayoutCase& one : cases) {
     const std::size_t least = LeastMemory(one.buffers);
-    std::vector<Cell> row = {Words(one.name), Words(one.plan), Count(one.buffers.size()),
-                             Number(static_cast<double>(least) / kBytesOfAMegabyte, 3),
-                             Number(Ratio(PlanMemory(one.buffers, {.visits = 0}).bytes, least), 3)};
+    std::vector<Cell> row = {
+        Words(one.name), Words(one.plan), Count(one.buffers.size()),
+        Number(static_cast<double>(least) / kBytesOfAMegabyte, 3),
+        Number(Ratio(PlanMemory(one.buffers, {.visits = 0, .most_for_halves = 0}).bytes, least), 3)};
     double seconds = 0;
     for (const double count : visits) {
       const Deadline clock;
-      const MemoryLayout layout = PlanMemory(one.buffers, {.visits = static_cast<std::int64_t>(count)});
+      const MemoryLayout layout =
+          PlanMemory(one.buffers, {.visits = static_cast<std::int64_t>(count), .most_for_halves = 0});
       seconds = clock.Elapsed();
       row.push_back(Number(Ratio(layout.bytes, least), 3));
     }
     row.push_back(Number(1e3 * seconds, 1));
+    row.push_back(Number(Ratio(PlanMemory(one.buffers).bytes, least), 3));
     table.rows.push_back(std::move(row));
   }
   return table;
