@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
+#include "millrace/runtime/aligned_memory.h"
 #include "millrace/runtime/blocked_tensor.h"
 #include "millrace/runtime/primitive_kernel.h"
 #include "millrace/runtime/reorder.h"
@@ -44,8 +46,12 @@ class Concatenation : public PrimitiveKernel {
     for (std::size_t i = 0; i < place; ++i) rows *= dimensions(shape)[i];
     const std::size_t output_piece = piece_of(shape);
     std::size_t at = 0;
+    std::set<int> placed;
     for (const int value : node.inputs) {
       const std::size_t piece = piece_of(model.values[static_cast<std::size_t>(value)].shape);
+      const bool whole = rows == 1 && piece > 0 && at % kMemoryAlignment == 0;
+      if (whole && ConstantOf(model, value) == nullptr && placed.insert(value).second)
+        placed_inputs_.push_back({static_cast<int>(InputIndex(value)), at});
       if (piece > 0 && rows > 0) ShareOut(SourceOf(model, value), piece, at, output_piece, rows);
       at += piece;
     }
@@ -95,6 +101,7 @@ class Concatenation : public PrimitiveKernel {
       AddTask(0, worker, [=](const KernelBuffers& buffers) {
         const std::byte* from = source.Read(buffers) + own_bytes.begin;
         std::byte* to = buffers.outputs[0] + at + own_bytes.begin;
+        if (from == to) return;
         for (std::int64_t row = own_rows.begin; row < own_rows.end; ++row) {
           std::memcpy(to + static_cast<std::size_t>(row) * output_piece, from + static_cast<std::size_t>(row) * piece,
                       static_cast<std::size_t>(own_bytes.size()));

@@ -54,6 +54,12 @@ struct KernelBuffers {
   RunFault* fault = nullptr;
 };
 
+// An input that a kernel only copies: where it lies at `offset` bytes of output 0 already, it is left alone.
+struct PlacedInput {
+  int input = 0;  // as Kernel::inputs() lists it
+  std::size_t offset = 0;
+};
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -63,6 +69,8 @@ class Kernel {
   const std::vector<int>& outputs() const { return outputs_; }
   const std::vector<TensorSpec>& input_specs() const { return input_specs_; }
   const std::vector<TensorSpec>& output_specs() const { return output_specs_; }
+  // Inputs that whoever lays out memory may put into output 0, none of them upon another.
+  const std::vector<PlacedInput>& placed_inputs() const { return placed_inputs_; }
   std::size_t scratch_bytes() const { return scratch_bytes_; }
   int phases() const { return phases_; }
 
@@ -73,6 +81,7 @@ class Kernel {
  protected:
   std::vector<int> inputs_, outputs_;
   std::vector<TensorSpec> input_specs_, output_specs_;
+  std::vector<PlacedInput> placed_inputs_;
   std::size_t scratch_bytes_ = 0;
   int phases_ = 1;
 };

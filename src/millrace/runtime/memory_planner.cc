@@ -29,7 +29,7 @@ bool EndsBefore(const BufferLife& first, const BufferLife& second) {
 std::vector<int> SharingBuffers(const std::vector<BufferLife>& buffers) {
   std::vector<int> sharing;
   for (std::size_t buffer = 0; buffer < buffers.size(); ++buffer) {
-    if (!buffers[buffer].kept) sharing.push_back(static_cast<int>(buffer));
+    if (!buffers[buffer].kept && buffers[buffer].inside < 0) sharing.push_back(static_cast<int>(buffer));
   }
   return sharing;
 }
@@ -126,6 +126,10 @@ MemoryLayout PlanMemory(const std::vector<BufferLife>& buffers, const MemoryPlan
   }
   for (std::size_t at = 0; at < sharing.size(); ++at)
     layout.offsets[static_cast<std::size_t>(sharing[at])] = static_cast<std::size_t>(kept + packing.offsets[at]);
+  for (std::size_t buffer = buffers.size(); buffer-- > 0;) {
+    if (buffers[buffer].inside < 0) continue;
+    layout.offsets[buffer] = layout.offsets[static_cast<std::size_t>(buffers[buffer].inside)] + buffers[buffer].offset;
+  }
   layout.bytes = static_cast<std::size_t>(kept + packing.height);
   return layout;
 }

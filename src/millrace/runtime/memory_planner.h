@@ -39,6 +39,8 @@ struct BufferLife {
   VectorClock born, dead;  // of equal length; ignored where the buffer is kept
   bool kept = false;       // holds its content before, through and after the run: shares with nobody
   Writers writers = Writers::kOne;
+  int inside = -1;  // lies in this later buffer, whose life covers its own, from byte `offset` on; -1: in none
+  std::size_t offset = 0;
 };
 
 struct MemoryLayout {

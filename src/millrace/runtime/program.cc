@@ -38,6 +38,7 @@ class Compiler {
     AddOutputs();
     if (border_ != nullptr) AddDepartures();
     OrderSteps();
+    CoverBuffersInside();
     program_.memory = PlanMemory(program_.buffers);
     return std::move(program_);
   }
@@ -149,6 +150,7 @@ class Compiler {
       ProvideLayout(kernel->inputs()[i], kernel->input_specs()[i].layout, group, workers);
     }
     const int step = AddStep(group, false, workers, std::move(kernel));
+    PlaceInputs(program_.steps[static_cast<std::size_t>(step)]);
     const std::vector<int> made = program_.steps[static_cast<std::size_t>(step)].kernel->outputs();
     for (const int value : made) {
       if (leaves_[static_cast<std::size_t>(value)]) ProvideLayout(value, Layout::kPlain, group, workers);
@@ -181,6 +183,31 @@ class Compiler {
     step.kernel = std::move(kernel);
     program_.steps.push_back(std::move(step));
     return static_cast<int>(program_.steps.size()) - 1;
+  }
+
+  // What the step would only copy is made where it belongs, unless somebody outside the run may read or write it.
+  void PlaceInputs(const ProgramStep& step) {
+    for (const PlacedInput& placed : step.kernel->placed_inputs()) {
+      const int whole = step.outputs.front();
+      BufferLife& life =
+          program_.buffers[static_cast<std::size_t>(step.inputs[static_cast<std::size_t>(placed.input)])];
+      if (life.kept || life.inside >= 0 || program_.buffers[static_cast<std::size_t>(whole)].kept) continue;
+      life.inside = whole;
+      life.offset = placed.offset;
+    }
+  }
+
+  // A buffer is in use as long as what lies in it. Buffers inside come before those that they are in.
+  void CoverBuffersInside() {
+    for (const BufferLife& life : program_.buffers) {
+      if (life.inside < 0) continue;
+      BufferLife& whole = program_.buffers[static_cast<std::size_t>(life.inside)];
+      for (std::size_t worker = 0; worker < life.born.size(); ++worker) {
+        whole.born[worker] = std::min(whole.born[worker], life.born[worker]);
+        whole.dead[worker] = std::max(whole.dead[worker], life.dead[worker]);
+      }
+      if (life.writers != Writers::kOne || whole.writers != Writers::kOne) whole.writers = Writers::kMixed;
+    }
   }
 
   void AddOutputs() {

@@ -97,6 +97,7 @@ class ProfiledGroup {
       if (last) request.available[value] = Layout::kChannelsLast;
     }
     kernel_ = MakeKernel(request);
+    for (const TensorSpec& spec : kernel_->output_specs()) outputs_.push_back(Keep(spec.bytes()));
     Random random(1);
     for (std::size_t i = 0; i < kernel_->inputs().size(); ++i) {
       const TensorSpec& spec = kernel_->input_specs()[i];
@@ -104,10 +105,9 @@ class ProfiledGroup {
       plain.layout = Layout::kPlain;
       const std::shared_ptr<std::byte> drawn = AllocateAligned(plain.bytes());
       FillRandomly(model, kernel_->inputs()[i], random, {drawn.get(), plain.bytes()});
-      inputs_.push_back(Keep(spec.bytes()));
+      inputs_.push_back(RoomFor(model, static_cast<int>(i)));
       Reorder(plain, drawn.get(), spec.layout, inputs_.back(), 1, 0);
     }
-    for (const TensorSpec& spec : kernel_->output_specs()) outputs_.push_back(Keep(spec.bytes()));
     scratch_ = Keep(kernel_->scratch_bytes());
     if (options.weights_apart) dropped_ = weights_.Held();
     for (std::size_t worker = 0; worker < workers; ++worker) {
@@ -142,6 +142,16 @@ class ProfiledGroup {
   std::byte* Keep(std::size_t bytes) {
     memory_.push_back(AllocateAligned(bytes));
     return memory_.back().get();
+  }
+
+  // Inside the output where a program would have it so: not what the caller gives.
+  std::byte* RoomFor(const Model& model, int input) {
+    const auto at = static_cast<std::size_t>(input);
+    const bool made = model.values[static_cast<std::size_t>(kernel_->inputs()[at])].producer >= 0;
+    for (const PlacedInput& placed : kernel_->placed_inputs()) {
+      if (made && placed.input == input) return outputs_.front() + placed.offset;
+    }
+    return Keep(kernel_->input_specs()[at].bytes());
   }
 
   void Meet() {
