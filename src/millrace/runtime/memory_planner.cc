@@ -81,6 +81,7 @@ std::optional<Packing> WithHalves(const std::vector<BufferLife>& buffers, const 
                                   const PackingProblem& problem, const MemoryPlanOptions& options,
                                   std::int64_t otherwise) {
   std::vector<Writers> writers;
+  writers.reserve(sharing.size());
   for (const int buffer : sharing) writers.push_back(buffers[static_cast<std::size_t>(buffer)].writers);
   const auto of_one = [](Writers one) { return one == Writers::kOne; };
   if (std::all_of(writers.begin(), writers.end(), of_one)) return std::nullopt;
