@@ -12,6 +12,7 @@ namespace {
 
 // Each as large as its first buffer, and for that one's kind.
 struct Slot {
+  std::int64_t begin = 0;
   std::int64_t size = 0;
   Writers writers = Writers::kHalves;
   int taken_for = -1;  // the last buffer that it was taken for
@@ -32,7 +33,9 @@ std::vector<int> FillSlots(const PackingProblem& problem, const std::vector<Writ
       return slot.writers == writers[at] && slot.taken_for != buffer;
     });
     slot_of[at] = static_cast<int>(free - slots.begin());
-    if (free == slots.end()) slots.push_back({problem.sizes[at], writers[at]});
+    if (free != slots.end()) continue;
+    const std::int64_t end = slots.empty() ? 0 : slots.back().begin + slots.back().size;
+    slots.push_back({end, problem.sizes[at], writers[at]});
   }
   return slot_of;
 }
@@ -43,17 +46,11 @@ Packing PackByHalves(const PackingProblem& problem, const std::vector<Writers>& 
   constexpr auto kLine = static_cast<std::int64_t>(kMemoryAlignment);
   std::vector<Slot> slots;
   const std::vector<int> slot_of = FillSlots(problem, writers, slots);
-  std::vector<std::int64_t> begins;
-  std::int64_t height = 0;
-  for (const Slot& slot : slots) {
-    begins.push_back(height);
-    height += slot.size;
-  }
   std::vector<std::int64_t> offsets(problem.sizes.size(), kUnplaced);
   for (std::size_t buffer = 0; buffer < offsets.size(); ++buffer) {
     if (slot_of[buffer] < 0) continue;
-    const auto slot = static_cast<std::size_t>(slot_of[buffer]);
-    offsets[buffer] = begins[slot] + (slots[slot].size - problem.sizes[buffer]) / 2 / kLine * kLine;
+    const Slot& slot = slots[static_cast<std::size_t>(slot_of[buffer])];
+    offsets[buffer] = slot.begin + (slot.size - problem.sizes[buffer]) / 2 / kLine * kLine;
   }
   return FirstFit(problem, std::move(offsets));
 }

@@ -100,8 +100,7 @@ class LocalResponseNormalization : public PrimitiveKernel {
     } else {
       shape = {shape[0], shape[1], 1, ElementsFrom(shape, 2)};
     }
-    const bool by_rows = AreRowsShared(shape, workers());
-    if (by_rows) layout = Layout::kChannelsLast;
+    if (AreRowsShared(shape, workers())) layout = Layout::kChannelsLast;
     if (layout != Layout::kPlain && IsReference(Describe(node, shape, layout).impl_info_str())) layout = Layout::kPlain;
     input_specs_.front().layout = layout;
     output_specs_.front().layout = layout;
