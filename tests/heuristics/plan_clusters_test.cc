@@ -6,11 +6,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "millrace/cost/analytic_cost.h"
 #include "millrace/graph/computation_graph.h"
+#include "millrace/heuristics/acyclic_clusters.h"
+#include "millrace/plan/verify.h"
 #include "millrace/simulate/contention.h"
 #include "millrace/simulate/timeline.h"
 #include "tests/reference/problem_builder.h"
@@ -108,6 +111,47 @@ TEST(PlanClusters, HaveGroupsThatRunOnTheSameDevicesAndAreOfOneColocation) {
       EXPECT_LE(colocations.size(), 1u);
     }
   }
+}
+
+TEST(PlanClusters, GiveTheirGroupsThePlanBackThatTheyAreOf) {
+  Random random(74);
+  for (int round = 0; round < testing::Rounds(1000); ++round) {
+    const Planned drawn = DrawPlanned(random);
+    const auto model = MakeAnalyticCostModel(drawn.graph, drawn.machine);
+    const CostedGraph costed = MakeCostedGraph(*model, drawn.plan.groups);
+    const Assignment plan = AssignmentOf(drawn.plan);
+    const ClusteredPlan clustered = ClusterAlongPlan(*model, costed, plan, 1);
+    const Assignment spread = SpreadOverGroups(*clustered.costed, clustered.assignment, costed, plan.sequence);
+    EXPECT_EQ(spread.placement, plan.placement);
+    const Timeline before = MakeTimeline(costed, plan);
+    const Timeline after = MakeTimeline(costed, spread);
+    EXPECT_EQ(after.start, before.start);
+    EXPECT_EQ(after.finish, before.finish);
+  }
+}
+
+// Clusters of any kind, and plans of theirs that nobody has begun with.
+TEST(PlanClusters, GiveTheirGroupsValidPlansThatTakeNoLonger) {
+  Random random(75);
+  int joined = 0;
+  for (int round = 0; round < testing::Rounds(1000); ++round) {
+    const Planned drawn = DrawPlanned(random);
+    const auto model = MakeAnalyticCostModel(drawn.graph, drawn.machine);
+    const CostedGraph costed = MakeCostedGraph(*model, drawn.plan.groups);
+    const CostedGraph clusters = round % 2 == 0 ? MakeClusteredGraph(*model, costed, 1)
+                                                : *ClusterAlongPlan(*model, costed, AssignmentOf(drawn.plan), 1).costed;
+    const Assignment plan =
+        AssignmentOf(testing::RandomPlan(random, drawn.graph, drawn.machine, FusionGroups(clusters.groups)));
+    const Assignment spread = SpreadOverGroups(clusters, plan, costed, costed.topological_order);
+    Plan as_plan = drawn.plan;
+    as_plan.placement = spread.placement;
+    as_plan.sequence = spread.sequence;
+    EXPECT_EQ(WhyNotValid(drawn.graph, drawn.machine, as_plan), std::nullopt);
+    const double coarse = MakeTimeline(clusters, plan).makespan;
+    EXPECT_LE(MakeTimeline(costed, spread).makespan, coarse * (1 + 1e-9));
+    joined += clusters.num_groups < costed.num_groups ? 1 : 0;
+  }
+  EXPECT_GT(joined, testing::Rounds(1000) / 4);
 }
 
 // Twelve ops of a second each on device 0, one after the other.

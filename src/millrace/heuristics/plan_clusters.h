@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "millrace/cost/cost_model.h"
 #include "millrace/cost/costed_graph.h"
@@ -24,5 +25,11 @@ struct ClusteredPlan {
 // The plan of clusters takes as long as the given one, but where transfers contend and several are ready at the same
 // time. A memory may have to hold more at a time. O(groups x devices + edges).
 ClusteredPlan ClusterAlongPlan(const CostModel& model, const CostedGraph& costed, const Assignment& plan, int wanted);
+
+// The way back: a plan of `costed`, whose groups these clusters are made of. Each group runs where its cluster does, in
+// the cluster's turn; those of a cluster as they follow each other in `order`, a valid sequence of `costed`. What a
+// group hands over leaves when the group ends, not its cluster. O(groups log groups + ops).
+Assignment SpreadOverGroups(const CostedGraph& clusters, const Assignment& plan, const CostedGraph& costed,
+                            std::span<const int> order);
 
 }  // namespace millrace

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -94,6 +95,8 @@ class FusionSearch {
   void Search(std::optional<FusedPlan> known, const Offer& offer) {
     std::vector<FusedPlan> others;
     if (std::optional<FusedPlan> placed = PlaceClustersFirst(known)) {
+      // Clusters along a known plan have begun with it.
+      if (known && placed->makespan <= known->makespan) known.reset();
       starts_ = {*std::move(placed)};
       // Where time is too short for so many clusters the placement by hand of all groups may be faster.
       AddStart(kHeuristics[0], merged_, Deadline(purse_.Seconds(kFusingShare)));
@@ -166,11 +169,25 @@ class FusionSearch {
     AddClusterStarts(known, Deadline(purse_.Seconds(kStartsShare)));
     HalveStarts();
     AnnealEach(starts_, purse_.Take(kClustersShare));
-    std::optional<FusedPlan> fused;
-    if (!starts_.empty())
-      fused = Fused(*starts_.front().costed, starts_.front().assignment, Deadline(purse_.Seconds(kFusingShare)));
+    if (starts_.empty()) return std::nullopt;
+    const FusedPlan placed = std::move(starts_.front());
     starts_.clear();
-    return fused && std::isfinite(fused->makespan) ? std::move(fused) : std::nullopt;
+    const bool along = known && placed.costed == along_known_;
+    FusedPlan best = along ? OfParts(placed, known->costed, known->assignment.sequence)
+                           : OfParts(placed, merged_, merged_->topological_order);
+    FusedPlan fused = Fused(*placed.costed, placed.assignment, Deadline(purse_.Seconds(kFusingShare)));
+    if (fused.makespan < best.makespan) best = std::move(fused);
+    return std::isfinite(best.makespan) ? std::optional(std::move(best)) : std::nullopt;
+  }
+
+  // The plan of the groups that clusters are made of, those of a cluster in this order.
+  static FusedPlan OfParts(const FusedPlan& clustered, std::shared_ptr<const CostedGraph> parts,
+                           std::span<const int> order) {
+    FusedPlan plan;
+    plan.assignment = SpreadOverGroups(*clustered.costed, clustered.assignment, *parts, order);
+    plan.makespan = SecondsIfItFits(*parts, plan.assignment);
+    plan.costed = std::move(parts);
+    return plan;
   }
 
   // A plan that is known has been searched for: what the heuristics make is not as good.
@@ -181,6 +198,7 @@ class FusionSearch {
       clusters = std::make_shared<const CostedGraph>(MakeClusteredGraph(model_, *merged_, kClustersSearched));
     if (known) {
       ClusteredPlan own = ClusterAlongPlan(model_, *known->costed, known->assignment, kClustersSearched);
+      along_known_ = own.costed;
       AddIfItFits(std::move(own.costed), std::move(own.assignment));
     } else {
       AddPlacedByLayers();
@@ -277,6 +295,7 @@ class FusionSearch {
   Random& random_;
   std::uint64_t streams_ = 0;
   std::vector<FusedPlan> starts_;
+  std::shared_ptr<const CostedGraph> along_known_;  // clusters along a plan that is known
 };
 
 class AnnealingFusion final : public Planner {

@@ -22,8 +22,8 @@
 // groups take, from heuristics and, where transfers contend, from a search for placements. The placement by hand begins
 // over clusters of its own, none of which it tears apart; a plan that is known over clusters along it
 // (heuristics/plan_clusters.h) in place of all heuristics. Groups for the plan that this comes to are chosen among all
-// ops, and annealing goes on over these, or from the placement by hand where that is faster. The idea is that of
-// multilevel partitioners.
+// ops, and annealing goes on over these; over the groups that the clusters are made of, or from the placement by hand,
+// where that is faster. The idea is that of multilevel partitioners.
 namespace millrace {
 
 // The planner `anneal+fusion`: offers the fastest of what heuristics began, then its best plan. Budget as that of
