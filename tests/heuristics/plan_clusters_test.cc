@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
@@ -25,47 +26,55 @@ namespace {
 
 Assignment AssignmentOf(const Plan& plan) { return {plan.placement, plan.sequence}; }
 
-// A graph, a machine and a plan of its groups.
-struct Planned {
-  ComputationGraph graph;
-  Machine machine;
-  Plan plan;
-};
-
-Planned DrawPlanned(Random& random) {
+testing::RandomProblemOptions WithoutGroupSeconds() {
   testing::RandomProblemOptions options;
   options.group_seconds = false;
-  Planned drawn{testing::RandomGraph(random, options), testing::RandomMachine(random, options), {}};
-  drawn.plan = testing::RandomPlan(random, drawn.graph, drawn.machine, testing::RandomGroups(random, drawn.graph));
-  return drawn;
+  return options;
 }
+
+// A graph, a machine and a plan of its groups.
+struct Planned {
+  explicit Planned(Random& random)
+      : graph(testing::RandomGraph(random, WithoutGroupSeconds())),
+        machine(testing::RandomMachine(random, WithoutGroupSeconds())),
+        groups(testing::RandomGroups(random, graph)),
+        plan(AssignmentOf(testing::RandomPlan(random, graph, machine, groups))),
+        model(MakeAnalyticCostModel(graph, machine)),
+        costed(MakeCostedGraph(*model, groups)) {}
+
+  ClusteredPlan Clustered() const { return ClusterAlongPlan(*model, costed, plan, 1); }
+
+  const ComputationGraph graph;
+  const Machine machine;
+  const FusionGroups groups;
+  const Assignment plan;
+  const std::unique_ptr<CostModel> model;
+  const CostedGraph costed;
+};
 
 TEST(PlanClusters, StartAndFinishAsThePlanThatTheyAreOf) {
   Random random(71);
   int joined = 0;
   for (int round = 0; round < testing::Rounds(2000); ++round) {
-    const Planned drawn = DrawPlanned(random);
-    const auto model = MakeAnalyticCostModel(drawn.graph, drawn.machine);
-    const CostedGraph costed = MakeCostedGraph(*model, drawn.plan.groups);
-    const Assignment plan = AssignmentOf(drawn.plan);
+    const Planned drawn(random);
     // This throws where clusters depend on each other.
-    const ClusteredPlan clustered = ClusterAlongPlan(*model, costed, plan, 1);
-    const Timeline fine = MakeTimeline(costed, plan);
+    const ClusteredPlan clustered = drawn.Clustered();
+    const Timeline fine = MakeTimeline(drawn.costed, drawn.plan);
     const Timeline coarse = MakeTimeline(*clustered.costed, clustered.assignment);
     EXPECT_NEAR(coarse.makespan, fine.makespan, 1e-9 * fine.makespan);
     std::vector<std::size_t> cluster_of(static_cast<std::size_t>(drawn.graph.num_ops()));
     for (std::size_t cluster = 0; cluster < clustered.costed->groups.size(); ++cluster) {
       for (const OpId op : clustered.costed->groups[cluster]) cluster_of[static_cast<std::size_t>(op)] = cluster;
     }
-    for (std::size_t group = 0; group < costed.groups.size(); ++group) {
-      const std::size_t cluster = cluster_of[static_cast<std::size_t>(costed.groups[group].front())];
-      for (const OpId op : costed.groups[group]) EXPECT_EQ(cluster_of[static_cast<std::size_t>(op)], cluster);
-      EXPECT_EQ(clustered.assignment.placement[cluster], plan.placement[group]);
+    for (std::size_t group = 0; group < drawn.costed.groups.size(); ++group) {
+      const std::size_t cluster = cluster_of[static_cast<std::size_t>(drawn.costed.groups[group].front())];
+      for (const OpId op : drawn.costed.groups[group]) EXPECT_EQ(cluster_of[static_cast<std::size_t>(op)], cluster);
+      EXPECT_EQ(clustered.assignment.placement[cluster], drawn.plan.placement[group]);
       const double slack = 1e-9 * fine.makespan;
       EXPECT_GE(fine.start[group], coarse.start[cluster] - slack);
       EXPECT_LE(fine.finish[group], coarse.finish[cluster] + slack);
     }
-    joined += clustered.costed->num_groups < costed.num_groups ? 1 : 0;
+    joined += clustered.costed->num_groups < drawn.costed.num_groups ? 1 : 0;
   }
   EXPECT_GT(joined, testing::Rounds(2000) / 4);
 }
@@ -76,13 +85,11 @@ TEST(PlanClusters, TakeAsLongUnderContention) {
   int joined = 0, same = 0;
   const int rounds = testing::Rounds(2000);
   for (int round = 0; round < rounds; ++round) {
-    const Planned drawn = DrawPlanned(random);
-    const auto model = MakeAnalyticCostModel(drawn.graph, drawn.machine);
-    const CostedGraph costed = MakeCostedGraph(*model, drawn.plan.groups);
-    const ClusteredPlan clustered = ClusterAlongPlan(*model, costed, AssignmentOf(drawn.plan), 1);
-    if (clustered.costed->num_groups == costed.num_groups) continue;
+    const Planned drawn(random);
+    const ClusteredPlan clustered = drawn.Clustered();
+    if (clustered.costed->num_groups == drawn.costed.num_groups) continue;
     ++joined;
-    const double fine = ContendedTimeline(costed, AssignmentOf(drawn.plan)).makespan;
+    const double fine = ContendedTimeline(drawn.costed, drawn.plan).makespan;
     const double coarse = ContendedTimeline(*clustered.costed, clustered.assignment).makespan;
     same += std::abs(coarse - fine) <= 1e-9 * fine ? 1 : 0;
   }
@@ -93,20 +100,18 @@ TEST(PlanClusters, TakeAsLongUnderContention) {
 TEST(PlanClusters, HaveGroupsThatRunOnTheSameDevicesAndAreOfOneColocation) {
   Random random(73);
   for (int round = 0; round < testing::Rounds(1000); ++round) {
-    const Planned drawn = DrawPlanned(random);
-    const auto model = MakeAnalyticCostModel(drawn.graph, drawn.machine);
-    const CostedGraph costed = MakeCostedGraph(*model, drawn.plan.groups);
-    const CostedGraph clusters = *ClusterAlongPlan(*model, costed, AssignmentOf(drawn.plan), 1).costed;
+    const Planned drawn(random);
+    const CostedGraph clusters = *drawn.Clustered().costed;
     for (int cluster = 0; cluster < clusters.num_groups; ++cluster) {
       const std::vector<OpId>& ops = clusters.groups[static_cast<std::size_t>(cluster)];
       const std::set<OpId> inside(ops.begin(), ops.end());
       std::set<std::int32_t> colocations;
-      for (int group = 0; group < costed.num_groups; ++group) {
+      for (int group = 0; group < drawn.costed.num_groups; ++group) {
         const auto g = static_cast<std::size_t>(group);
-        if (!inside.contains(costed.groups[g].front())) continue;
-        if (costed.colocation[g] >= 0) colocations.insert(costed.colocation[g]);
-        for (int device = 0; device < costed.num_devices; ++device)
-          EXPECT_EQ(costed.Seconds(group, device) < kCannotRun, clusters.Seconds(cluster, device) < kCannotRun);
+        if (!inside.contains(drawn.costed.groups[g].front())) continue;
+        if (drawn.costed.colocation[g] >= 0) colocations.insert(drawn.costed.colocation[g]);
+        for (int device = 0; device < drawn.costed.num_devices; ++device)
+          EXPECT_EQ(drawn.costed.Seconds(group, device) < kCannotRun, clusters.Seconds(cluster, device) < kCannotRun);
       }
       EXPECT_LE(colocations.size(), 1u);
     }
@@ -116,15 +121,13 @@ TEST(PlanClusters, HaveGroupsThatRunOnTheSameDevicesAndAreOfOneColocation) {
 TEST(PlanClusters, GiveTheirGroupsThePlanBackThatTheyAreOf) {
   Random random(74);
   for (int round = 0; round < testing::Rounds(1000); ++round) {
-    const Planned drawn = DrawPlanned(random);
-    const auto model = MakeAnalyticCostModel(drawn.graph, drawn.machine);
-    const CostedGraph costed = MakeCostedGraph(*model, drawn.plan.groups);
-    const Assignment plan = AssignmentOf(drawn.plan);
-    const ClusteredPlan clustered = ClusterAlongPlan(*model, costed, plan, 1);
-    const Assignment spread = SpreadOverGroups(*clustered.costed, clustered.assignment, costed, plan.sequence);
-    EXPECT_EQ(spread.placement, plan.placement);
-    const Timeline before = MakeTimeline(costed, plan);
-    const Timeline after = MakeTimeline(costed, spread);
+    const Planned drawn(random);
+    const ClusteredPlan clustered = drawn.Clustered();
+    const Assignment spread =
+        SpreadOverGroups(*clustered.costed, clustered.assignment, drawn.costed, drawn.plan.sequence);
+    EXPECT_EQ(spread.placement, drawn.plan.placement);
+    const Timeline before = MakeTimeline(drawn.costed, drawn.plan);
+    const Timeline after = MakeTimeline(drawn.costed, spread);
     EXPECT_EQ(after.start, before.start);
     EXPECT_EQ(after.finish, before.finish);
   }
@@ -135,21 +138,20 @@ TEST(PlanClusters, GiveTheirGroupsValidPlansThatTakeNoLonger) {
   Random random(75);
   int joined = 0;
   for (int round = 0; round < testing::Rounds(1000); ++round) {
-    const Planned drawn = DrawPlanned(random);
-    const auto model = MakeAnalyticCostModel(drawn.graph, drawn.machine);
-    const CostedGraph costed = MakeCostedGraph(*model, drawn.plan.groups);
-    const CostedGraph clusters = round % 2 == 0 ? MakeClusteredGraph(*model, costed, 1)
-                                                : *ClusterAlongPlan(*model, costed, AssignmentOf(drawn.plan), 1).costed;
+    const Planned drawn(random);
+    const CostedGraph clusters =
+        round % 2 == 0 ? MakeClusteredGraph(*drawn.model, drawn.costed, 1) : *drawn.Clustered().costed;
     const Assignment plan =
         AssignmentOf(testing::RandomPlan(random, drawn.graph, drawn.machine, FusionGroups(clusters.groups)));
-    const Assignment spread = SpreadOverGroups(clusters, plan, costed, costed.topological_order);
-    Plan as_plan = drawn.plan;
+    const Assignment spread = SpreadOverGroups(clusters, plan, drawn.costed, drawn.costed.topological_order);
+    Plan as_plan;
+    as_plan.groups = drawn.groups;
     as_plan.placement = spread.placement;
     as_plan.sequence = spread.sequence;
     EXPECT_EQ(WhyNotValid(drawn.graph, drawn.machine, as_plan), std::nullopt);
     const double coarse = MakeTimeline(clusters, plan).makespan;
-    EXPECT_LE(MakeTimeline(costed, spread).makespan, coarse * (1 + 1e-9));
-    joined += clusters.num_groups < costed.num_groups ? 1 : 0;
+    EXPECT_LE(MakeTimeline(drawn.costed, spread).makespan, coarse * (1 + 1e-9));
+    joined += clusters.num_groups < drawn.costed.num_groups ? 1 : 0;
   }
   EXPECT_GT(joined, testing::Rounds(1000) / 4);
 }

@@ -36,6 +36,15 @@ TEST(DetectHost, HasACacheThatIsNeitherTinyNorLargerThanMemory) {
   EXPECT_LE(LargestCacheBytes(), std::size_t{4} << 30);
 }
 
+TEST(DetectHost, BelievesNoMoreCacheThanAProcessorHasEverHad) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  EXPECT_EQ(ReachableCacheBytes(508 * kMiB, 1), 32 * kMiB);
+  EXPECT_EQ(ReachableCacheBytes(508 * kMiB, 2), 64 * kMiB);
+  EXPECT_EQ(ReachableCacheBytes(96 * kMiB, 8), 96 * kMiB);
+  EXPECT_EQ(ReachableCacheBytes(32 * kMiB, 1), 32 * kMiB);
+  EXPECT_EQ(ReachableCacheBytes(kMiB, 0), kMiB);
+}
+
 TEST(DetectHost, HasEveryProcessorAloneAndOneGangOverAll) {
   const Machine machine = DetectHost();
   std::set<int> alone, all;

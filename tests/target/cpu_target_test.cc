@@ -216,6 +216,22 @@ TEST(ProfileGroup, TakesTheWeightsFromMemoryWhereAsked) {
   EXPECT_GT(ProfileGroup(model, nodes, AllowedProcessors(), options).seconds, 0);
 }
 
+// No core copies 1e12 bytes a second.
+TEST(ProfileGroup, CopiesOnACoreWhatAGangWouldHaveMadeElsewhere) {
+  const Shape half = {1, 64, 128, 128};
+  Model model;
+  model.inputs = {AddValue(model, DataType::kFloat32, half, -1)};
+  const int one = AddNode(model, "Relu", model.inputs, DataType::kFloat32, half);
+  const int other = AddNode(model, "Sigmoid", model.inputs, DataType::kFloat32, half);
+  model.outputs = {AddNode(model, "Concat", {one, other}, DataType::kFloat32, {1, 128, 128, 128})};
+  model.nodes.back().attributes["axis"] = std::int64_t{1};
+  const std::vector<int> nodes = {2};
+  const std::vector<int> core = {AllowedProcessors().front()};
+  ProfileGroupOptions options;
+  options.seconds = 0.001;
+  EXPECT_GT(ProfileGroup(model, nodes, core, options).seconds, 1e-12 * 2 * sizeof(float) * ElementsOf(half));
+}
+
 TEST(Weights, LeaveCachesThatAreNotThreeTimesAsLarge) {
   EXPECT_FALSE(WeightsLeaveCaches(0, 32 << 20));
   EXPECT_FALSE(WeightsLeaveCaches(10 << 20, 32 << 20));

@@ -198,16 +198,21 @@ std::vector<int> SharedDepths(std::span<const int> processors) {
 std::size_t LargestCacheBytes() {
   constexpr std::size_t kUsual = std::size_t{32} << 20;
   static const std::size_t bytes = [] {
-    hwloc_uint64_t largest = 0;
+    std::size_t largest = 0;
     ReadTopology([&largest](hwloc_topology_t topology) {
-      // What the C library says of the last cache is that of the whole socket on some processors, and no core reaches it.
       for (hwloc_obj_t at = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0); at != nullptr; at = at->parent) {
-        if (hwloc_obj_type_is_cache(at->type)) largest = std::max(largest, at->attr->cache.size);
+        if (!hwloc_obj_type_is_cache(at->type)) continue;
+        largest = std::max(largest, ReachableCacheBytes(at->attr->cache.size, hwloc_bitmap_weight(at->cpuset)));
       }
     });
-    return largest > 0 ? static_cast<std::size_t>(largest) : kUsual;
+    return largest > 0 ? largest : kUsual;
   }();
   return bytes;
+}
+
+std::size_t ReachableCacheBytes(std::size_t said, int processors) {
+  constexpr std::size_t kMostOfAProcessor = std::size_t{32} << 20;
+  return std::min(said, kMostOfAProcessor * static_cast<std::size_t>(std::max(1, processors)));
 }
 
 }  // namespace millrace

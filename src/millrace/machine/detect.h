@@ -31,4 +31,9 @@ std::vector<int> SharedDepths(std::span<const int> processors);
 // Bytes of the largest cache that a core of this host reaches, which others may share. A guess where hwloc cannot tell.
 std::size_t LargestCacheBytes();
 
+// What a core reaches of a cache that is `said` to have so many bytes, for so many processors of ours. Virtual machines
+// name all last caches of a socket as one (508 MB where a core has 32), and no processor has had more than 32 MiB for
+// each core (AMD EPYC 9175F).
+std::size_t ReachableCacheBytes(std::size_t said, int processors);
+
 }  // namespace millrace
