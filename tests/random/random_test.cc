@@ -5,11 +5,24 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <set>
 
+#include "millrace/random/split_mix.h"
+
 namespace millrace {
 namespace {
+
+// The first draws of SplitMix64 with seed 1234567, as its reference implementation prints them.
+TEST(Scattered, DrawsWhatSplitMixDoes) {
+  std::uint64_t state = 1234567;
+  for (const std::uint64_t drawn : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                    4593380528125082431u, 16408922859458223821u}) {
+    EXPECT_EQ(Scattered(state), drawn);
+    state += kSplitMixStep;
+  }
+}
 
 TEST(Random, IsXoshiro256StarStarSeededBySplitMix64) {
   Random random(0);

@@ -6,24 +6,19 @@
 #include <unordered_map>
 
 #include "millrace/graph/index.h"
+#include "millrace/random/split_mix.h"
 
 namespace millrace {
 namespace {
 
-// A mixing step of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
-std::uint64_t Mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
+std::uint64_t ScatteredWith(std::uint64_t into, double value) {
+  return Scattered(into ^ std::bit_cast<std::uint64_t>(value));
 }
-
-std::uint64_t Mixed(std::uint64_t into, double value) { return Mixed(into ^ std::bit_cast<std::uint64_t>(value)); }
 
 // Of what lies at the other ends of some edges, in any order.
 std::uint64_t OfEdges(std::span<const GroupEdge> edges, const std::vector<std::uint64_t>& colours) {
   std::uint64_t sum = 0;
-  for (const GroupEdge& edge : edges) sum += Mixed(colours[Index(edge.group)], edge.bytes);
+  for (const GroupEdge& edge : edges) sum += ScatteredWith(colours[Index(edge.group)], edge.bytes);
   return sum;
 }
 
@@ -33,16 +28,17 @@ std::vector<std::int32_t> RolesOf(const CostedGraph& costed, int rounds) {
   const auto groups = Index(costed.num_groups);
   std::vector<std::uint64_t> colours(groups);
   for (int group = 0; group < costed.num_groups; ++group) {
-    std::uint64_t colour = Mixed(static_cast<std::uint64_t>(costed.layer[Index(group)]));
-    for (int device = 0; device < costed.num_devices; ++device) colour = Mixed(colour, costed.Seconds(group, device));
+    std::uint64_t colour = Scattered(static_cast<std::uint64_t>(costed.layer[Index(group)]));
+    for (int device = 0; device < costed.num_devices; ++device)
+      colour = ScatteredWith(colour, costed.Seconds(group, device));
     colours[Index(group)] = colour;
   }
   std::vector<std::uint64_t> next(groups);
   for (int round = 0; round < rounds; ++round) {
     for (int group = 0; group < costed.num_groups; ++group) {
-      const std::uint64_t read = Mixed(OfEdges(costed.Predecessors(group), colours));
-      const std::uint64_t readers = Mixed(OfEdges(costed.Successors(group), colours) + 1);
-      next[Index(group)] = Mixed(colours[Index(group)] ^ Mixed(read + 2 * readers));
+      const std::uint64_t read = Scattered(OfEdges(costed.Predecessors(group), colours));
+      const std::uint64_t readers = Scattered(OfEdges(costed.Successors(group), colours) + 1);
+      next[Index(group)] = Scattered(colours[Index(group)] ^ Scattered(read + 2 * readers));
     }
     colours.swap(next);
   }

@@ -5,14 +5,15 @@
 #include <cmath>
 #include <numbers>
 
+#include "millrace/random/split_mix.h"
+
 namespace millrace {
 namespace {
 
 std::uint64_t SplitMix(std::uint64_t& state) {
-  std::uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
+  const std::uint64_t drawn = Scattered(state);
+  state += kSplitMixStep;
+  return drawn;
 }
 
 std::uint64_t RotateLeft(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }

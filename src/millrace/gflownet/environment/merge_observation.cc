@@ -6,6 +6,7 @@
 
 #include "millrace/network/squash.h"
 #include "millrace/plan/fusion_table.h"
+#include "millrace/random/split_mix.h"
 
 namespace millrace {
 namespace {
@@ -13,13 +14,8 @@ namespace {
 // Groups whose seconds are remembered at a time. They take some tens of megabytes.
 constexpr std::size_t kMostRows = 1 << 19;
 
-// The finaliser of splitmix64. Its sums over two different sets of ops are equal only by chance.
-std::uint64_t Scatter(OpId op) {
-  std::uint64_t mixed = (static_cast<std::uint64_t>(op) + 1) * 0x9e3779b97f4a7c15ULL;
-  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
-  return mixed ^ (mixed >> 31);
-}
+// Sums over two different sets of ops are equal only by chance.
+std::uint64_t ScatteredOp(OpId op) { return Scattered(static_cast<std::uint64_t>(op) * kSplitMixStep); }
 
 }  // namespace
 
@@ -92,7 +88,7 @@ void MergeObserver::Observe(const FusionState& state, MergeObservation& observat
 // Where the seconds of the group are in seconds_. Asks the model if they are not there yet.
 std::size_t MergeObserver::SecondsOf(std::span<const OpId> ops) {
   std::uint64_t digest = 0;
-  for (const OpId op : ops) digest += Scatter(op);
+  for (const OpId op : ops) digest += ScatteredOp(op);
   const auto [entry, unknown] = rows_.emplace(digest, seconds_.size());
   if (unknown) {
     for (int device = 0; device < problem_.num_devices(); ++device)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "millrace/plan/chain_graph.h"
+#include "millrace/random/split_mix.h"
 
 namespace millrace {
 namespace {
@@ -38,14 +39,6 @@ bool EquallyFast(const CostedGraph& costed, int a, int b) {
     if (costed.Seconds(group, a) != costed.Seconds(group, b)) return false;
   }
   return true;
-}
-
-// The finaliser of splitmix64, folded over the numbers.
-std::uint64_t Mix(std::uint64_t digest, std::uint64_t number) {
-  std::uint64_t mixed = digest + 0x9e3779b97f4a7c15ULL + number;
-  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
-  return mixed ^ (mixed >> 31);
 }
 
 }  // namespace
@@ -97,8 +90,8 @@ std::pair<std::uint64_t, std::uint64_t> PlanSet::Digest(const Assignment& assign
     before[group].push_back(0);
     before[group].push_back(names[static_cast<std::size_t>(assignment.placement[group])]);
     for (const std::uint64_t number : before[group]) {
-      digest.first = Mix(digest.first, number);
-      digest.second = Mix(digest.second ^ 0x5851f42d4c957f2dULL, number);
+      digest.first = Scattered(digest.first + number);
+      digest.second = Scattered((digest.second ^ 0x5851f42d4c957f2dULL) + number);
     }
   }
   return digest;
