@@ -118,20 +118,17 @@ Assignment SpreadOverGroups(const CostedGraph& clusters, const Assignment& plan,
                             std::span<const int> order) {
   std::size_t ops = 0;
   for (const std::vector<OpId>& cluster : clusters.groups) ops += cluster.size();
-  std::vector<int> cluster_of(ops);
-  for (int cluster = 0; cluster < clusters.num_groups; ++cluster) {
-    for (const OpId op : clusters.groups[Index(cluster)]) cluster_of[Index(op)] = cluster;
+  std::vector<int> turn_of(ops);  // of the op's cluster in the plan
+  for (int turn = 0; turn < clusters.num_groups; ++turn) {
+    for (const OpId op : clusters.groups[Index(plan.sequence[Index(turn)])]) turn_of[Index(op)] = turn;
   }
-  std::vector<int> turns(Index(clusters.num_groups));
-  for (int turn = 0; turn < clusters.num_groups; ++turn) turns[Index(plan.sequence[Index(turn)])] = turn;
-  const auto cluster_with = [&](int group) { return cluster_of[Index(costed.groups[Index(group)].front())]; };
+  const auto turn_of_group = [&](int group) { return turn_of[Index(costed.groups[Index(group)].front())]; };
   Assignment spread;
   for (int group = 0; group < costed.num_groups; ++group)
-    spread.placement.push_back(plan.placement[Index(cluster_with(group))]);
+    spread.placement.push_back(plan.placement[Index(plan.sequence[Index(turn_of_group(group))])]);
   spread.sequence.assign(order.begin(), order.end());
-  std::stable_sort(spread.sequence.begin(), spread.sequence.end(), [&](int one, int other) {
-    return turns[Index(cluster_with(one))] < turns[Index(cluster_with(other))];
-  });
+  std::stable_sort(spread.sequence.begin(), spread.sequence.end(),
+                   [&](int one, int other) { return turn_of_group(one) < turn_of_group(other); });
   return spread;
 }
 

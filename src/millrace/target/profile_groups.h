@@ -50,9 +50,9 @@ ProfiledTime TimeOf(std::span<const ProfiledRun> runs, const ProfileGroupOptions
 // weights have left the core's own cache since the last run, its inputs, in the layout their producers like, have just
 // been written: where it is a gang, by all of its members, each its share (runtime/memory_halves.h), and so have the
 // bytes that outputs go to. Inputs that a gang makes inside a result (Kernel::placed_inputs) lie there. On one core
-// such a group is timed as where a gang has made its inputs, so that it copies them: time for a device cannot depend on
-// where inputs come from, and at nothing searches put the group on a core between two gangs. Precondition: the group is
-// legal. Throws InvalidInput where the runtime lacks an op of it, or where a processor is not ours to use.
+// such a group of images is timed as where a gang has made its inputs, so that it copies them: time for a device cannot
+// depend on where inputs come from, and at nothing searches put the group on a core between two gangs. Precondition:
+// the group is legal. Throws InvalidInput where the runtime lacks an op of it, or where a processor is not ours to use.
 ProfiledTime ProfileGroup(const Model& model, std::span<const int> nodes, std::span<const int> cpus,
                           const ProfileGroupOptions& options = {});
 
